@@ -1,0 +1,152 @@
+"""Which probes and which store a command speaks of: option, else setting, else default."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memeval.cli.console import say
+from memeval.config import Config
+from memeval.errors import MemevalError, ProbeError, StoreError, said
+
+if TYPE_CHECKING:
+    from memeval.suite import Suite
+
+SHIPPED = "the shipped suite, since there is no ./probes and --probes names none"
+
+
+def probe_paths(args: argparse.Namespace, config: Config) -> tuple[list[str], str]:
+    """Paths of the probe files, and what to call them."""
+    named = args.probes or list(config.probes)
+    if named:
+        return named, " ".join(named)
+    if Path("probes").exists():
+        return ["probes"], "probes"
+    from memeval.resources import probes_folder
+
+    return [str(probes_folder())], SHIPPED
+
+
+def load_suite(args: argparse.Namespace, config: Config) -> Suite:
+    """Load the whole suite, and say which it is."""
+    from memeval.loading import load
+
+    paths, called = probe_paths(args, config)
+    suite = load(*paths)
+    if not len(suite):
+        raise ProbeError(f"found no probe in {called}; add one, or name another file with --probes")
+    say(f"probes: {called}", quiet=args.quiet)
+    return suite
+
+
+def choose(suite: Suite, args: argparse.Namespace, config: Config) -> Suite:
+    """Choose the probes that were asked for; an empty choice is an error, never a pass.
+
+    Raises
+    ------
+    ProbeError
+        If nothing is left: it says what was asked for, and what there is.
+    """
+    try:
+        chosen = suite.select(args.tag, args.name)
+    except ProbeError as error:
+        raise ProbeError(f"{error}; {_asked_for(args)}, of {_there(suite)}") from error
+    if args.failed_last:
+        chosen = _failed(chosen, config)
+    if args.holdout:
+        chosen = chosen.holdout()[1]
+    if not len(chosen):
+        raise ProbeError(
+            f"no probe is left to run: {_asked_for(args)}, of {_there(suite)}; ask for less"
+        )
+    if len(chosen) < len(suite):
+        say(f"chosen: {len(chosen)} of {len(suite)} probes ({_asked_for(args)})", quiet=args.quiet)
+    return chosen
+
+
+def _failed(suite: Suite, config: Config) -> Suite:
+    """Keep the probes that failed in the last run; none where all of them passed."""
+    failed = failed_last(config)
+    names = [probe.name for probe in suite if probe.name in failed]
+    return suite.select(names=names) if names else suite[:0]
+
+
+def _asked_for(args: argparse.Namespace) -> str:
+    asked = [f"--tag {tag}" for tag in args.tag] + [f"--name {name}" for name in args.name]
+    asked += ["--failed-last"] * args.failed_last + ["--holdout"] * args.holdout
+    return "asked for " + " ".join(asked)
+
+
+def _there(suite: Suite) -> str:
+    tags = sorted({tag for probe in suite for tag in probe.tags})
+    return f"{len(suite)} probes; tags there are: {', '.join(tags) or 'none'}"
+
+
+def failed_last(config: Config) -> frozenset[str]:
+    """Names of the probes that failed in the last run that was kept."""
+    from memeval.cli.files import failed_in_results, last_run_file
+    from memeval.runfiles import load_run
+
+    kept = last_run_file()
+    if kept is not None:
+        return frozenset(load_run(kept).failing["probe"])
+    return failed_in_results(Path(config.out or "eval-results.json"))
+
+
+def store_name(args: argparse.Namespace, config: Config) -> str:
+    """Name of the store: option, else setting, else the embedded one."""
+    return args.store or config.store or "sqlite"
+
+
+def find_store(name: str) -> Callable[[], Any]:
+    """Find the factory of a store; what it raises names the store.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be found or imported.
+    """
+    from memeval.stores.base import resolve
+
+    try:
+        factory = resolve(name)
+    except MemevalError:
+        raise
+    except (Exception, SystemExit) as error:  # a module may raise anything while it is imported
+        raise StoreError(
+            f"store {name!r}: importing it failed ({said(error)}); import it once in Python, or "
+            "run this with --traceback, to see where"
+        ) from error
+
+    def make() -> Any:
+        try:
+            return factory()
+        except MemevalError:
+            raise
+        except (Exception, SystemExit) as error:  # and so may a store while it is made
+            raise StoreError(
+                f"store {name!r}: making a fresh one failed ({said(error)}); the factory is called "
+                "without arguments, --traceback shows where it stopped"
+            ) from error
+
+    return make
+
+
+def run_options(args: argparse.Namespace, config: Config) -> dict[str, Any]:
+    """Options of `memeval.run` as the command line and the settings have them."""
+    return {
+        "repeats": args.repeats,
+        "seed": args.seed if args.seed is not None else config.seed or 0,
+        "targets": dict(config.targets),
+        "floors": dict(config.floors) | dict(getattr(args, "floor", ())),
+        "allow_errors": getattr(args, "allow_errors", 0),
+        "timeout_s": args.timeout,
+        "retries": args.retries,
+        "settle_s": args.settle,
+        "repeat_check": not args.no_repeat_check,
+        "opaque_ids": args.opaque_ids,
+        "allow_nonempty": args.allow_nonempty,
+        "max_calls": args.max_calls,
+    }

@@ -1,0 +1,66 @@
+"""``memeval run``: ask every probe, print the metrics and the verdict."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from memeval.cli import choosing, files, options
+from memeval.cli.console import say
+from memeval.cli.forms import show_run
+from memeval.cli.planning import show_plan
+from memeval.cli.progress import progress
+from memeval.config import load_config
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memeval.runs import Run
+
+HELP = "ask every probe; print metrics, verdict and failing probes"
+DESCRIPTION = """\
+Ask every probe of a clean store and grade what comes back. Writes a results
+file to commit, and keeps the full run in .memeval/runs. Exit code 1 on a leak,
+a broken contract, a floor, or more failed searches than allowed; 4 where the
+suite is invalid."""
+EXAMPLE = "memeval run --store sqlite --floor recall_all=0.5"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    options.add_probes(parser)
+    options.add_selection(parser)
+    options.add_asking(parser)
+    options.add_bounds(parser)
+    options.add_files(parser.add_argument_group("files"))
+    options.add_output(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Run the suite, write its files, print it, and give the exit code of its verdict."""
+    config = load_config()
+    suite = choosing.choose(choosing.load_suite(args, config), args, config)
+    make_store = choosing.find_store(choosing.store_name(args, config))
+    told = choosing.run_options(args, config)
+    if args.dry_run:
+        passes = [(args.repeats or 1, not args.no_repeat_check)]
+        return show_plan(suite, make_store, told, args, passes)
+    out = files.check_target(args.out or config.out or files.RESULTS)
+    from memeval.runner import run
+
+    with progress(quiet=args.quiet) as shown:
+        made = run(suite, make_store, progress=shown, **told)
+    try:
+        write_files(made, out, args)
+    finally:  # a run that was paid for is shown even where it cannot be kept
+        show_run(made, args.format)
+    return made.verdict.exit_code
+
+
+def write_files(made: Run, out: Path, args: argparse.Namespace) -> None:
+    """Keep the run, write the results file, and say where they are."""
+    from memeval.runfiles import write_results
+
+    kept = files.keep_run(made, texts=not args.no_texts)
+    write_results(made, out)
+    say(f"wrote {out} and {kept.as_posix()}", quiet=args.quiet)

@@ -1,0 +1,116 @@
+"""What can go wrong, as one tree.
+
+::
+
+    Exception
+    └── MemevalError
+        ├── ProbeError (ValueError)            a probe, a suite or a probe file is at fault
+        ├── StoreError (RuntimeError)          a store, or the adapter before it, is at fault
+        ├── FrameError (ValueError)            a table has not the columns or values it must have
+        ├── RunFileError (ValueError)          a saved run cannot be read
+        └── IncomparableRunsError (ValueError) two runs do not measure the same thing
+    UserWarning
+    └── WeakSuiteWarning                       the suite is too thin to carry its numbers
+
+Every message says what was found, what was wanted, where, and what to do next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+class MemevalError(Exception):
+    """Base of all errors that memeval raises on purpose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong with a probe, and where.
+
+    Attributes
+    ----------
+    found : str
+        What stands there.
+    todo : str
+        What to do about it.
+    field : str
+        The field at fault, such as ``given[2].id``; empty for the file as a whole.
+    probe : str
+        Name of the probe, empty where it has none.
+    file : str
+        Path of the probe file, empty for a probe built in Python.
+    line : int
+        Line in that file, from 1; 0 where there is none.
+
+    Examples
+    --------
+    >>> print(Fault("k is 0", "use a whole number from 1", "k", "lunch", "core.yaml", 7))
+    core.yaml:7: probe 'lunch': k: k is 0; use a whole number from 1
+    """
+
+    found: str
+    todo: str
+    field: str = ""
+    probe: str = ""
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        parts = [place, f"probe {self.probe!r}" if self.probe else "", self.field]
+        where = ": ".join(part for part in parts if part)
+        said = f"{self.found}; {self.todo}"
+        return f"{where}: {said}" if where else said
+
+
+class ProbeError(MemevalError, ValueError):
+    """A probe, a suite or a probe file is at fault.
+
+    Parameters
+    ----------
+    faults : str or iterable of Fault
+        All faults that were found, or one message.
+
+    Attributes
+    ----------
+    faults : tuple of Fault
+        Every fault, in the order of the file; empty for a plain message.
+    """
+
+    def __init__(self, faults: str | Iterable[Fault]) -> None:
+        self.faults: tuple[Fault, ...] = () if isinstance(faults, str) else tuple(faults)
+        message = faults if isinstance(faults, str) else "\n".join(map(str, self.faults))
+        super().__init__(message)
+
+
+class StoreError(MemevalError, RuntimeError):
+    """A store, or the adapter before it, is at fault."""
+
+
+class FrameError(MemevalError, ValueError):
+    """A table has not the columns or values that its schema asks for."""
+
+
+class RunFileError(MemevalError, ValueError):
+    """A saved run cannot be read."""
+
+
+class IncomparableRunsError(MemevalError, ValueError):
+    """Two runs do not measure the same thing."""
+
+
+class WeakSuiteWarning(UserWarning):
+    """The suite is too thin to carry its numbers."""
+
+
+def said(error: BaseException) -> str:
+    """Type and message of an error, on one line.
+
+    Examples
+    --------
+    >>> said(KeyError("score"))
+    "KeyError: 'score'"
+    """
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -1,0 +1,127 @@
+"""Drawing, one axes at a time: each function draws into an axes and returns it.
+
+Nothing here shows or saves a figure or changes a global style. No text is read as mathematics, and
+colour never stands alone: a word or a shape says the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from memeval.errors import FrameError
+from memeval.frames import CONTROLS, conform
+from memeval.text import visible
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Three of the Okabe-Ito colours, which stay apart for colour-blind eyes.
+KEPT, BROKEN, ASIDE = "#0072B2", "#D55E00", "#767676"
+SIDES = {"at_most": "(at most)", "at_least": "(at least)"}
+
+
+def plot_controls(controls: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Draw value, chance and bound of every control, a line per rule.
+
+    Parameters
+    ----------
+    controls : pandas.DataFrame
+        As `memeval.frames.CONTROLS`, such as ``run_controls(...).frame``.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        One line per row of `controls`, the first on top. The bar is where the value must lie, its
+        inner end the bound; the dot is the value, the open diamond what luck scores; at the right
+        stands in words whether the rule is kept, and who is at fault where it is not.
+
+    Raises
+    ------
+    FrameError
+        If `controls` is no controls frame or has no rows.
+
+    Examples
+    --------
+    >>> import memeval as me
+    >>> from matplotlib.figure import Figure
+    >>> probe = me.Probe("lunch", "noodle bar", [me.Record("r1", "The noodle bar.")], ["r1"])
+    >>> ax = plot_controls(me.run_controls([probe], "sqlite").frame, Figure().subplots())
+    >>> ax.get_xlabel()
+    'value of the metric (share, 0 to 1)'
+    """
+    import matplotlib as mpl
+
+    frame = conform(controls, CONTROLS)
+    if frame.empty:
+        raise FrameError("found a controls frame of no rows; make one with memeval.run_controls")
+    with mpl.rc_context({"text.parse_math": False}):
+        if ax is None:
+            from matplotlib import pyplot as plt
+
+            _, ax = plt.subplots(figsize=(8, 1.4 + 0.4 * len(frame)), layout="constrained")
+        for y, row in enumerate(frame.itertuples()):
+            _draw_rule(ax, y, row)
+        _label_rules(ax, frame)
+    return ax
+
+
+def _draw_rule(ax: Axes, y: int, row: Any) -> None:
+    """One rule: the side that is allowed, what luck scores, what was measured, and the word."""
+    colour, word = _judged(row)
+    if row.bound == row.bound:  # not NaN
+        left, right = (0.0, row.bound) if row.must == "at_most" else (row.bound, 1.0)
+        ax.plot([left, right], [y, y], color="#CCCCCC", lw=8, solid_capstyle="butt", zorder=1)
+        ax.plot([row.bound], [y], "|", color="black", ms=16, mew=1.5, label="bound", zorder=2)
+    ax.plot(
+        [row.chance], [y], "D", mfc="none", mec="black", ms=11, ls="none", label="chance", zorder=3
+    )
+    ax.plot([row.value], [y], "o", color=colour, ms=7, ls="none", label="value", zorder=4)
+    beside = ax.get_yaxis_transform()
+    ax.text(1.02, y, word, color=colour, va="center", transform=beside)
+
+
+def _judged(row: Any) -> tuple[str, str]:
+    if not row.applicable or pd.isna(row.passed):
+        return ASIDE, "not applicable"
+    if row.passed:
+        return KEPT, "kept"
+    return (ASIDE, "not kept") if row.blames == "none" else (BROKEN, f"BROKEN: {row.blames}")
+
+
+def _label_rules(ax: Axes, frame: pd.DataFrame) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    names = [
+        visible(f"{row.rule} {row.store}: {row.metric} {SIDES.get(str(row.must), '')}", 48)
+        for row in frame.itertuples()
+    ]
+    ax.set_yticks(range(len(frame)), names)
+    for label in ax.get_yticklabels():
+        label.set_parse_math(False)  # the axes may be older than the rc_context
+    ax.set_ylim(len(frame) - 0.5, -0.5)
+    ax.set_xlim(-0.03, 1.03)
+    ax.set_xlabel("value of the metric (share, 0 to 1)")
+    ax.set_ylabel("rule, store and metric")
+    kept = int(frame["passed"].eq(True).fillna(False).sum())
+    judged = int(frame["passed"].notna().sum())
+    aside = f", {len(frame) - judged} not applicable" if judged < len(frame) else ""
+    ax.set_title(f"Controls: {kept} of {judged} rules kept{aside}", loc="left")
+    shapes = [
+        Line2D([], [], marker="o", ls="none", color="black", label="value"),
+        Line2D([], [], marker="D", ls="none", mfc="none", mec="black", label="chance"),
+        Line2D([], [], marker="|", ls="none", color="black", ms=12, label="bound"),
+        Patch(color="#CCCCCC", label="where it must lie"),
+    ]
+    ax.legend(
+        handles=shapes,
+        ncols=4,
+        frameon=False,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        borderaxespad=4.0,
+    )

@@ -1,0 +1,130 @@
+"""The report as one HTML page: offline, without a request, safe with any text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from memeval.report import control_rows, tables
+from memeval.report.places import MOST_LISTED
+from memeval.report.probes import STATUSES, Ledger
+from memeval.report.templating import render, resource
+from memeval.runs import Manifest, Run
+
+SHORT_TEXT = 600
+LONGEST_TEXT = 100_000
+
+
+def report_html(run: Run, *, texts: bool = True, all_probes: bool = False) -> str:
+    """Make the page of a run.
+
+    Parameters
+    ----------
+    run : Run
+        What is reported.
+    texts : bool
+        Whether the texts of records are in it.
+    all_probes : bool
+        Whether the probes that passed get a detail of their own too.
+
+    Returns
+    -------
+    str
+        A whole HTML document, the same for the same run.
+
+    Notes
+    -----
+    Its policy lets nothing load and only its own script run, by the hash of that script; escaping
+    is the first line, the policy the second.
+    """
+    from markupsafe import Markup
+
+    bare = run if texts else run.without_texts()
+    script = resource("report.js")
+    return render(
+        "report.html.j2",
+        # Both are files of this package, without any text of others.
+        style=Markup(resource("report.css")),  # noqa: S704
+        script=Markup(script),  # noqa: S704
+        policy=policy(script),
+        short_text=SHORT_TEXT,
+        longest_text=LONGEST_TEXT,
+        most_listed=MOST_LISTED,
+        statuses=STATUSES,
+        what=tables.WHAT,
+        withheld_words=control_rows.WITHHELD,
+        texts=texts,
+        all_probes=all_probes,
+        **_values(run, bare),
+    )
+
+
+def policy(script: str) -> str:
+    """What the page may do: nothing but its own style and this one script.
+
+    Examples
+    --------
+    >>> policy("1")
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s='; base-uri 'none'; form-action 'none'"
+    """  # noqa: E501 - a doctest cannot break a line of output
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    return (
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+        f"script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _values(run: Run, bare: Run) -> dict[str, Any]:
+    """What the template prints: numbers of the run with its texts, probes of the one to show."""
+    frame = control_rows.controls_of(run)
+    checks = control_rows.checks(frame, run.validity)
+    hidden = control_rows.withheld(run.validity)
+    word, sentence = control_rows.SUITE_WORDS[run.validity.status]
+    return {
+        "manifest": run.manifest,
+        "validity": run.validity,
+        "verdict": run.verdict,
+        "withheld": hidden,
+        "suite_word": word,
+        "suite_sentence": sentence,
+        "n_probes": len(run.suite),
+        "haystack_name": run.suite.haystack_name,
+        "checks": checks,
+        "hidden_checks": control_rows.hidden_checks(frame, run.validity),
+        "spotlight": control_rows.spotlight(checks),
+        "was_run": run.controls is not None,
+        "parts": tables.split(run),
+        "tiles": tables.tiles(run),
+        "metrics": tables.metrics(run),
+        "bars": tables.rank_bars(run),
+        "thin": tables.thin(run),
+        "ledger": None if hidden else Ledger(bare),
+        "facts": list(manifest_rows(run.manifest)),
+    }
+
+
+def manifest_rows(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """What was measured with what, flat: a name with dots, and the value as text."""
+    for name, value in vars(manifest).items():
+        if isinstance(value, Mapping):
+            yield from _flat(name, value)
+        else:
+            yield name, _value(value)
+
+
+def _flat(name: str, value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key in value:
+        entry = value[key]
+        if isinstance(entry, Mapping) and entry:
+            yield from _flat(f"{name}.{key}", entry)
+        else:
+            yield f"{name}.{key}", _value(entry)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list | tuple | set | frozenset):
+        entries = sorted(map(str, value)) if isinstance(value, set | frozenset) else map(str, value)
+        return ", ".join(entries) or "none"
+    return "none" if value is None or value == {} else str(value)

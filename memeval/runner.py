@@ -1,0 +1,193 @@
+"""Self check, clean store, write, settle, search, time: `run` gives a `Run`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from memeval.asking import Options
+from memeval.collecting import Collector, Progress, haystack_of, histories
+from memeval.errors import ProbeError, StoreError, WeakSuiteWarning
+from memeval.probe import Probe
+from memeval.record import Record
+from memeval.runs import Run
+from memeval.selfcheck import self_check
+from memeval.stores.base import resolve
+from memeval.stores.bound import BoundStore, Meter, View
+from memeval.suite import Suite
+from memeval.summary import TARGETS, refuse_unknown
+from memeval.validity import judge
+
+
+def run(
+    probes: Suite | Sequence[Probe],
+    make_store: str | Callable[[], Any],
+    *,
+    retrieve: Callable[[Any, View], Any] | None = None,
+    is_stale: Callable[[Record], bool] | None = None,
+    repeats: int | None = None,
+    seed: int = 0,
+    targets: Mapping[str, float] | None = None,
+    floors: Mapping[str, float] | None = None,
+    allow_errors: int = 0,
+    timeout_s: float | None = None,
+    retries: int = 0,
+    settle_s: float = 60.0,
+    poll_s: float = 1.0,
+    repeat_check: bool = True,
+    opaque_ids: bool = False,
+    allow_nonempty: bool = False,
+    max_calls: int | None = None,
+    check_store: bool = True,
+    progress: Progress | None = None,
+) -> Run:
+    """Ask every probe of a clean store and keep what came back.
+
+    Parameters
+    ----------
+    probes : Suite or sequence of Probe
+        A suite from `memeval.load` gets its haystack and is judged; a bare list is an ad hoc run
+        without haystack, and its validity stays unchecked.
+    make_store : callable or str
+        Gives a fresh store; or a short name, or ``"package.module:factory"``.
+    retrieve : callable, optional
+        ``retrieve(store, view)`` grades a whole pipeline instead of ``store.search``. The view
+        has ``query``, ``k``, ``scope``, ``filter`` and ``now``, never what is expected.
+    is_stale : callable, optional
+        ``is_stale(record)`` marks returned records as stale, beside what the probes say.
+    repeats : int, optional
+        How often each probe is asked of a store of its own; 1 by default, 5 where the store
+        declares that it is not deterministic, or is seen not to be.
+    seed : int
+        The one seed of all draws.
+    targets, floors : mapping of str to float, optional
+        By metric of the summary: what to aim for (shown), and bounds that gate.
+    allow_errors : int
+        Failed searches that do not fail the run.
+    timeout_s : float, optional
+        Time limit of one search, in seconds; none by default.
+    retries : int
+        How often a failed call is tried again.
+    settle_s, poll_s : float
+        How long to wait until writes can be found, and how often to look, in seconds.
+    repeat_check : bool
+        Whether each query is asked once more, untimed, to see whether the answer holds.
+    opaque_ids : bool
+        Hand the store ids that say nothing, in place of the author's.
+    allow_nonempty : bool
+        Accept a store that holds records; memeval removes only what it wrote.
+    max_calls : int, optional
+        Refuse to make more calls to the store than this.
+    check_store : bool
+        Whether one record is written and searched before the suite is asked.
+    progress : callable, optional
+        ``progress(done, total, label)`` after each history.
+
+    Returns
+    -------
+    Run
+        Tables, results, summary and verdict; ``summary, results = run(...)`` unpacks it into the
+        shapes of the specification.
+
+    Raises
+    ------
+    StoreError
+        If the store cannot be made, is not empty, does not find what was just written, returns
+        only records that nobody wrote, or more calls than ``max_calls`` are needed.
+    ProbeError
+        If the probes are at fault.
+
+    Examples
+    --------
+    >>> import memeval as me
+    >>> given = [me.Record("r1", "Lunch at the noodle bar.")]
+    >>> probe = me.Probe("lunch", "noodle bar", given, ["r1"])
+    >>> me.run([probe], "sqlite").results[["probe", "recall_all", "first_rank", "rr"]]
+       probe  recall_all  first_rank   rr
+    0  lunch        True           1  1.0
+    """
+    refuse_unknown(targets or {}, "targets")
+    refuse_unknown(floors or {}, "floors")
+    if repeats is not None and repeats < 1:
+        raise StoreError(f"repeats is {repeats}, wanted 1 or more; leave it out for the default")
+    suite = Suite.of(probes)
+    if not suite:
+        raise ProbeError("no probe to ask; give at least one, or load a folder with memeval.load")
+    options = Options(
+        retrieve,
+        is_stale,
+        seed,
+        timeout_s,
+        retries,
+        repeat_check,
+        opaque_ids,
+        allow_nonempty,
+        settle_s,
+        poll_s,
+    )
+    meter = Meter(max_calls)
+    make = _binder(make_store, options, meter)
+    if max_calls is not None:
+        _refuse_too_many(suite, max_calls, repeats or 1, repeat_check)
+    checked = self_check(make, options, search=check_store)
+    asked = Collector(suite, make, checked, options, repeats, progress)
+    tables = asked.tables()
+    made = Run(
+        *tables,
+        manifest=asked.manifest(meter),
+        suite=suite,
+        targets=dict(TARGETS) | dict(targets or {}),
+        floors=dict(floors or {}),
+        allow_errors=allow_errors,
+    )
+    if not isinstance(probes, Suite):
+        return made
+    validity = judge(made)
+    if validity.status == "weak":
+        reasons = "; ".join(validity.reasons)
+        warnings.warn(f"the suite is weak: {reasons}", WeakSuiteWarning, stacklevel=2)
+    return made.judged(validity)
+
+
+def _refuse_too_many(suite: Suite, most: int, repeats: int, repeat_check: bool) -> None:
+    needed = sum(plan(suite, repeats, repeat_check=repeat_check))
+    if needed > most:
+        raise StoreError(
+            f"this run would make at least {needed:,} calls to the store, at most {most:,} are "
+            "allowed; raise max_calls (--max-calls), or select fewer probes"
+        )
+
+
+def plan(suite: Sequence[Probe], repeats: int = 1, *, repeat_check: bool = True) -> tuple[int, int]:
+    """Count writes and searches that a run will make at least.
+
+    Returns
+    -------
+    tuple of int
+        Writes and searches, self check, waiting and retries left out.
+    """
+    whole = Suite.of(suite)
+    writes = sum(
+        len(group[0].given) + len(haystack_of(whole, group, 0, True).records)
+        for group in histories(whole)
+    )
+    searches = len(whole) * (3 if repeat_check else 2)
+    return writes * repeats, searches * repeats
+
+
+def _binder(
+    make_store: str | Callable[[], Any], options: Options, meter: Meter
+) -> Callable[[], BoundStore]:
+    factory = resolve(make_store)
+
+    def make() -> BoundStore:
+        return BoundStore(
+            factory(),
+            retrieve=options.retrieve,
+            timeout_s=options.timeout_s,
+            retries=options.retries,
+            meter=meter,
+        )
+
+    return make

@@ -1,0 +1,350 @@
+"""What a run leaves behind, and what it says.
+
+A `Run` holds three tables (hits, calls, qrels), the suite that it asked and a manifest. Everything
+else, the results, the summary and the verdict, is computed from these, on any machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import pandas as pd
+
+from memeval.metrics import score
+from memeval.spec import spec_results, spec_summary
+from memeval.suite import WITHHELD, Suite
+from memeval.summary import TARGETS, summarize
+from memeval.text import visible
+
+Word = Literal["PASS", "FAIL", "INVALID"]
+
+
+@dataclass(frozen=True, slots=True)
+class Validity:
+    """Whether a suite can carry its numbers.
+
+    Attributes
+    ----------
+    status : {'valid', 'weak', 'invalid', 'unchecked'}
+        ``weak``: too thin, said beside every number. ``invalid``: no number is shown.
+        ``unchecked``: a bare list of probes, which nobody judged.
+    reasons : tuple of str
+        Why it is weak or invalid.
+    store_faults : tuple of str
+        What is wrong with the store rather than with the suite (rules C3 and C4).
+    notes : tuple of str
+        What could not be judged, and why.
+    next_step : str
+        What to do about it.
+    """
+
+    status: Literal["valid", "weak", "invalid", "unchecked"]
+    reasons: tuple[str, ...] = ()
+    store_faults: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    next_step: str = ""
+
+
+UNCHECKED = Validity(
+    "unchecked",
+    notes=("a bare list of probes: no haystack, and no control has judged it",),
+    next_step="put the probes into files and load them with memeval.load",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What it all comes to.
+
+    Attributes
+    ----------
+    word : {'PASS', 'FAIL', 'INVALID'}
+    reason, next_step : str
+        In words.
+    exit_code : int
+        0 good, 1 a verdict said no, 4 the suite is invalid.
+    """
+
+    word: Word
+    reason: str
+    next_step: str
+    exit_code: int
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What was measured with what: plain values, saved with the run.
+
+    Attributes
+    ----------
+    schema_version, metric_version : int
+        Version of the tables, and of the definitions of the metrics.
+    tool_version : str
+        Version of memeval.
+    suite_hash, haystack_hash : str
+        What was asked, and among what.
+    n_probes : int
+        Probes asked.
+    k : int or None
+        The cutoff where all probes share one, else None.
+    seed, repeats : int
+        Seed of all draws, and how often each probe was asked of a store of its own.
+    store : str
+        Name of the store, as it tells it.
+    store_info, capabilities, options : mapping
+        What the store says and declares of itself, and how the run was made.
+    environment : mapping
+        Python, platform, packages, commit.
+    created_at : str
+        UTC, ISO 8601.
+    notes : tuple of str
+        What the reader must know of this run.
+    """
+
+    schema_version: int
+    metric_version: int
+    tool_version: str
+    suite_hash: str
+    haystack_hash: str
+    n_probes: int
+    k: int | None
+    seed: int
+    repeats: int
+    store: str
+    store_info: Mapping[str, Any] = field(default_factory=dict)
+    capabilities: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    created_at: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Run:
+    """All hits of one store on one suite, and what they come to.
+
+    Attributes
+    ----------
+    hits, calls, qrels : pandas.DataFrame
+        As in `memeval.frames`: a row per returned hit, per probe and repeat, per judged record.
+    manifest : Manifest
+        What was measured with what.
+    suite : Suite
+        The probes that were asked.
+    validity : Validity
+        Whether the suite can carry its numbers.
+    targets, floors : mapping of str to float
+        What to aim for (shown), and the user's own bounds (gating).
+    allow_errors : int
+        Failed searches that do not fail the run.
+    controls : pandas.DataFrame or None
+        The controls frame, where controls were run.
+
+    Notes
+    -----
+    ``summary, results = run`` gives the `Summary` and the list of `ProbeResult` of the
+    specification, not the frames.
+    """
+
+    hits: pd.DataFrame
+    calls: pd.DataFrame
+    qrels: pd.DataFrame
+    manifest: Manifest
+    suite: Suite
+    validity: Validity = UNCHECKED
+    targets: Mapping[str, float] = field(default_factory=lambda: dict(TARGETS))
+    floors: Mapping[str, float] = field(default_factory=dict)
+    allow_errors: int = 0
+    controls: pd.DataFrame | None = None
+
+    @cached_property
+    def results(self) -> pd.DataFrame:
+        """A row per probe."""
+        return score(self.hits, self.qrels, self.calls)
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """A row per metric."""
+        return summarize(
+            self.results,
+            self.hits,
+            self.qrels,
+            self.calls,
+            targets=self.targets,
+            floors=self.floors,
+            score_order=self.manifest.capabilities.get("score_order"),
+        )
+
+    @cached_property
+    def failing(self) -> pd.DataFrame:
+        """The results of the probes that did not pass, worst first.
+
+        Leaks come first, then broken contracts, failed searches, lost records, misses, and
+        negatives that were answered.
+        """
+        failed = self.results[self.results["passed"].eq(False).fillna(False)]
+        order = pd.DataFrame(
+            {
+                "leak": -failed["n_leaked"],
+                "contract": -failed["n_contract"],
+                "error": failed["status"].astype("str").eq("ok"),
+                "kind": failed["kind"].astype("str").eq("negative"),
+                "found": failed["recall_fraction"].fillna(0.0),
+                "probe": failed["probe"],
+            }
+        )
+        return failed.loc[order.sort_values(list(order.columns)).index].reset_index(drop=True)
+
+    def value(self, metric: str) -> float:
+        """Value of one metric of the summary; NaN when undefined."""
+        rows = self.summary.loc[self.summary["metric"] == metric, "value"]
+        if rows.empty:
+            known = ", ".join(self.summary["metric"])
+            raise KeyError(f"metric {metric!r} is not in the summary; it has {known}")
+        return float(rows.iloc[0])
+
+    @property
+    def recall_at_k(self) -> float:
+        """Share of positive probes with every expected group in the top k."""
+        return self.value("recall_all")
+
+    @property
+    def mrr(self) -> float:
+        """Mean reciprocal rank of the first expected hit."""
+        return self.value("mrr")
+
+    @property
+    def distinct_at_k(self) -> float:
+        """Mean share of distinct information units in the top k."""
+        return self.value("distinct")
+
+    @property
+    def staleness(self) -> float:
+        """Stale hits over all hits of positive probes."""
+        return self.value("staleness")
+
+    @property
+    def leaks(self) -> int:
+        """Leaking records: one is a failed run."""
+        return int(self.results["n_leaked"].sum())
+
+    @property
+    def errors(self) -> int:
+        """Probes whose search, or the writing before it, failed or timed out."""
+        return int(self.results["status"].isin(["failed", "timeout"]).sum())
+
+    @property
+    def passed(self) -> bool:
+        """Whether the verdict is PASS."""
+        return self.verdict.word == "PASS"
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Verdict, reason and next step: the first rule that matches decides."""
+        if self.validity.status == "invalid":
+            why = "; ".join(self.validity.reasons)
+            return Verdict("INVALID", why, self.validity.next_step, 4)
+        for reason, next_step in self._objections():
+            return Verdict("FAIL", reason, next_step, 1)
+        return Verdict("PASS", self._praise(), self.validity.next_step, 0)
+
+    def _objections(self) -> Iterator[tuple[str, str]]:
+        """Everything that fails a run, most serious first, with what to do."""
+        leaking = self.results.loc[self.results["n_leaked"] > 0, "probe"]
+        if len(leaking):
+            yield (
+                f"{_count(self.leaks, 'leaked record')} in {_count(len(leaking), 'probe')}: "
+                f"{_names(leaking)}",
+                "find out why the store returned what it must not; a leak is never traded off",
+            )
+        breached = self.results.loc[self.results["n_contract"] > 0, "probe"]
+        if len(breached):
+            yield (
+                f"the store broke its contract in {_count(len(breached), 'probe')}: "
+                f"{_names(breached)}",
+                "read the column breaches of run.calls, and mend the store or what it declares",
+            )
+        if self.errors > self.allow_errors:
+            yield (
+                f"{_count(self.errors, 'search', 'searches')} failed, {self.allow_errors} allowed",
+                "read the column error of run.calls; --allow-errors N lets N pass",
+            )
+        if not self.results["status"].eq("ok").any():
+            yield (
+                "no probe was answered: all failed, were skipped, or are not supported",
+                "read the columns status and error of run.calls",
+            )
+        if self.validity.store_faults:
+            yield "; ".join(self.validity.store_faults), self.validity.next_step
+        for row in self.summary[self.summary["passed"].eq(False).fillna(False)].itertuples():
+            if not row.gate:
+                yield (
+                    f"{row.metric} is {row.value:.3f}, its floor is {row.floor:g}",
+                    "look at the failing probes, or set another floor",
+                )
+
+    def _praise(self) -> str:
+        failing, asked = len(self.failing), len(self.results)
+        return f"no leak, contract kept; {asked - failing} of {asked} probes passed"
+
+    def judged(self, validity: Validity, controls: pd.DataFrame | None = None) -> Run:
+        """The same run with what was judged of it; what is scored already stays scored.
+
+        Parameters
+        ----------
+        validity : Validity
+            Whether the suite can carry its numbers.
+        controls : pandas.DataFrame, optional
+            The controls frame.
+        """
+        judged = replace(self, validity=validity, controls=controls)
+        for name in ("results", "summary", "failing"):
+            if name in self.__dict__:
+                judged.__dict__[name] = self.__dict__[name]
+        return judged
+
+    def without_texts(self) -> Run:
+        """The same run without the texts of records and hits.
+
+        Names, ids, queries and numbers stay. What needs texts (`distinct`, ``context_tokens``) is
+        NA when the run is scored again.
+        """
+        bare = self.hits.assign(
+            text=pd.array([pd.NA] * len(self.hits), dtype="str"),
+            canary=self.hits["canary"].where(self.hits["canary"].isna(), WITHHELD),
+        )
+        return replace(self, hits=bare, suite=self.suite.without_texts())
+
+    def __iter__(self) -> Iterator[Any]:
+        """Summary and results in the shapes of the specification."""
+        yield spec_summary(self.results, self.summary)
+        yield spec_results(self.results, self.hits, self.qrels, self.suite)
+
+    def __repr__(self) -> str:
+        verdict = self.verdict
+        head = (
+            f"Run of {len(self.results)} probes on {visible(self.manifest.store)}: {verdict.word}"
+        )
+        if verdict.word == "INVALID":
+            withheld = "no number of an invalid suite is shown"
+            return f"{head}\n{verdict.reason}\n{withheld}\n{verdict.next_step}"
+        shown = self.summary[["metric", "value", "low", "high", "n"]].to_string(index=False)
+        return f"{head}: {verdict.reason}\n{shown}"
+
+    def _repr_html_(self) -> str:
+        from memeval.report.notebook import run_html
+
+        return run_html(self)
+
+
+def _count(n: int, one: str, many: str | None = None) -> str:
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
+def _names(probes: pd.Series, most: int = 5) -> str:
+    names = [visible(name, 60) for name in probes]
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

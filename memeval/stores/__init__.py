@@ -1,0 +1,1 @@
+"""Stores: what memeval asks of one, the embedded default, and the broken ones."""

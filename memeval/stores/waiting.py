@@ -1,0 +1,144 @@
+"""Waiting for a call, whatever it is: sync or async, at once or bit by bit, within a time limit.
+
+Coroutines run on one private loop thread, so that they work inside Jupyter, where a loop is running
+already. A sync call with a limit runs in a thread of its own, which is left behind when the limit
+is reached, since Python cannot stop it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import threading
+from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from typing import Any
+
+from memeval.errors import StoreError
+
+LOOP_PATIENCE_S = 0.5
+
+
+class SearchTimeoutError(StoreError):
+    """A search did not end within its time limit."""
+
+
+def finish(call: Callable[..., Any], args: tuple[Any, ...], limit: float | None) -> Any:
+    """Call and wait for all of it: a coroutine and what a generator gives belong to the call.
+
+    Parameters
+    ----------
+    call : callable
+        Gives a value, or something to wait for.
+    args : tuple
+        What to call it with.
+    limit : float or None
+        Seconds, None for no limit.
+
+    Raises
+    ------
+    SearchTimeoutError
+        If the limit is reached.
+    """
+    if limit is not None and not inspect.iscoroutinefunction(call):
+        return _thread_run(lambda: finish(call, args, None), limit)
+    found = call(*args)
+    if inspect.isawaitable(found):
+        found = _loop_run(_awaited(found), limit)
+    if inspect.isasyncgen(found):
+        found = _loop_run(_collected(found), limit)
+    return list(found) if isinstance(found, Iterator) else found
+
+
+async def _awaited(found: Awaitable[Any]) -> Any:
+    return await found
+
+
+async def _collected(found: AsyncIterable[Any]) -> list[Any]:
+    return [one async for one in found]
+
+
+def _thread_run(call: Callable[[], Any], limit: float) -> Any:
+    """Run in a thread of its own, which is left behind when the limit is reached."""
+    future: Future[Any] = Future()
+    future.set_running_or_notify_cancel()  # a thread cannot be taken back: it ends when it ends
+
+    def work() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=work, name="memeval-search", daemon=True).start()
+    return _wait(future, limit)
+
+
+def _wait(future: Future[Any], limit: float | None) -> Any:
+    try:
+        return future.result(limit)
+    except FutureTimeout as error:
+        if future.done():  # at the last moment, or the call itself raised a TimeoutError
+            return future.result()
+        future.cancel()
+        raise SearchTimeoutError(
+            f"no answer within {limit:g} s; raise timeout_s, or look why the store hangs"
+        ) from error
+
+
+_loop: asyncio.AbstractEventLoop | None = None
+_lock = threading.Lock()
+
+
+def _loop_run(coroutine: Coroutine[Any, Any, Any], limit: float | None) -> Any:
+    """Run a coroutine on the private loop thread, started at first use."""
+    global _loop
+    with _lock:
+        if _loop is None:
+            _loop = asyncio.new_event_loop()
+            threading.Thread(target=_loop.run_forever, name="memeval-loop", daemon=True).start()
+        running = _loop
+    try:
+        return _wait(asyncio.run_coroutine_threadsafe(coroutine, running), limit)
+    except SearchTimeoutError:
+        _leave_if_blocked(running)
+        raise
+
+
+def _leave_if_blocked(running: asyncio.AbstractEventLoop) -> None:
+    """Start anew next time where a coroutine blocks its loop: nothing else would ever run."""
+    global _loop
+    answered = threading.Event()
+    running.call_soon_threadsafe(answered.set)
+    if not answered.wait(LOOP_PATIENCE_S):
+        with _lock:
+            if _loop is running:
+                _loop = None
+
+
+@contextlib.contextmanager
+def entered(manager: Any) -> Iterator[None]:
+    """A context manager of either kind, the asynchronous one on the private loop."""
+    if hasattr(manager, "__enter__"):
+        with manager:
+            yield
+        return
+    _loop_run(manager.__aenter__(), None)
+    try:
+        yield
+    except BaseException as error:
+        if not _loop_run(manager.__aexit__(type(error), error, error.__traceback__), None):
+            raise
+    else:
+        _loop_run(manager.__aexit__(None, None, None), None)
+
+
+def end_elsewhere(stack: contextlib.ExitStack) -> None:
+    """Leave what was entered in a thread of its own, without waiting for it."""
+
+    def leave() -> None:
+        with contextlib.suppress(Exception):  # its store is left behind: nobody asks it again
+            stack.close()
+
+    threading.Thread(target=leave, name="memeval-leaving", daemon=True).start()

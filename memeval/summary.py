@@ -1,0 +1,321 @@
+"""What a suite comes to: a row per metric, with how many it was taken over and how sure it is."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from memeval import stats
+from memeval.errors import FrameError
+from memeval.frames import CALLS, HITS, QRELS, RESULTS, SUMMARY, conform
+
+__all__ = ["GATES", "METRICS", "TARGETS", "refuse_unknown", "summarize"]
+
+METRICS: Mapping[str, Literal["higher", "lower"]] = MappingProxyType(
+    {
+        "recall_all": "higher",
+        "recall_any": "higher",
+        "recall_fraction": "higher",
+        "mrr": "higher",
+        "ndcg": "higher",
+        "precision": "higher",
+        "distinct": "higher",
+        "staleness": "lower",
+        "leaks": "lower",
+        "leak_rate": "lower",
+        "contract": "lower",
+        "errors": "lower",
+        "abstention": "higher",
+        "abstention_auroc": "higher",
+        "zero_result_rate": "lower",
+        "latency_p50_ms": "lower",
+        "latency_p95_ms": "lower",
+        "latency_p99_ms": "lower",
+        "context_tokens": "lower",
+        "llm_calls": "lower",
+        "flaky_rate": "lower",
+        "not_stored": "lower",
+        "not_visible": "lower",
+        "not_supported": "lower",
+    }
+)
+GATES = frozenset({"leaks", "contract"})
+TARGETS: Mapping[str, float] = MappingProxyType(
+    {"recall_all": 0.85, "mrr": 0.7, "distinct": 0.8, "staleness": 0.05, "leaks": 0.0}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A value, what it was taken over, and its interval; NaN where undefined."""
+
+    value: float
+    n: int
+    low: float = math.nan
+    high: float = math.nan
+
+
+def summarize(
+    results: pd.DataFrame,
+    hits: pd.DataFrame | None = None,
+    qrels: pd.DataFrame | None = None,
+    calls: pd.DataFrame | None = None,
+    *,
+    targets: Mapping[str, float] = TARGETS,
+    floors: Mapping[str, float] | None = None,
+    score_order: Literal["high", "low"] | None = "high",
+) -> pd.DataFrame:
+    """Sum up the results of a suite.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        A row per probe, from `memeval.metrics.score`.
+    hits, qrels, calls : pandas.DataFrame, optional
+        The tables that were scored. Without `hits` ``abstention_auroc`` is NA; without `qrels`
+        the chances of a leak are not known; without `calls` ``llm_calls`` is NA, and errors and
+        flaky probes are taken from `results`.
+    targets : mapping of str to float
+        What to aim for, shown beside the values and never gating.
+    floors : mapping of str to float, optional
+        Bounds that the value must keep: at least, or at most where lower is better.
+    score_order : {'high', 'low'} or None
+        Which scores are better, for ``abstention_auroc``; None where scores say nothing.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per metric, always all of them, in the order of `METRICS`; columns as in
+        `memeval.frames.SUMMARY`. A metric over nothing is NA with ``n`` 0. ``passed`` is False
+        where a gate or a floor is broken, NA where there is neither or no value.
+
+    Raises
+    ------
+    FrameError
+        If a table does not fit its schema, or `targets` or `floors` name an unknown metric.
+
+    Notes
+    -----
+    Probes that are not supported count in ``not_supported`` alone. The other failures stay in
+    every denominator.
+
+    - ``recall_*``, ``mrr``, ``ndcg``, ``precision``: means over positive probes.
+    - ``distinct``, ``context_tokens``: means over the probes where they are defined; tokens are NA
+      where no text came with any hit.
+    - ``staleness``: stale hits over hits in the top k of all positive probes, pooled.
+    - ``leaks``: sum, a gate; ``n`` counts the chances: records listed as forbidden, deleted or
+      with a canary, and one per probe for its foreign scopes.
+    - ``leak_rate``: probes with a leak over probes that could leak; without any leak the interval
+      is 0 to 1 - 0.05^(1/n).
+    - ``contract``: sum of broken checks, a gate. ``errors``: searches that failed or timed out.
+    - ``abstention``: share of negative probes. ``abstention_auroc``: how well the score of the
+      first hit tells positive from negative probes, an empty answer below any score; NA where an
+      answer has hits and its first no score.
+    - ``zero_result_rate``: share of all probes whose search was ok and came back empty.
+    - ``latency_p*_ms``: Hyndman-Fan 8 over probes.
+    - ``flaky_rate``: share of the probes asked more than once whose repeats do not agree.
+
+    - ``not_stored``, ``not_visible``, ``not_supported``: probes with that status.
+
+    Shares of probes have a Wilson interval of 95 %.
+
+    Examples
+    --------
+    >>> from memeval.rankings import score_rankings
+    >>> summary = summarize(score_rankings([["a"], ["x"]], [["a"], ["b"]]), floors={"mrr": 0.6})
+    >>> summary[["metric", "value", "n", "floor", "passed"]].iloc[[0, 3]]
+           metric  value  n  floor  passed
+    0  recall_all    0.5  2    NaN    <NA>
+    3         mrr    0.5  2    0.6   False
+    """
+    floors = floors or {}
+    refuse_unknown(targets, "targets")
+    refuse_unknown(floors, "floors")
+    results = conform(results, RESULTS)
+    asked = results[results["status"] != "not_supported"]
+    calls = None if calls is None else _asked(conform(calls, CALLS), asked)
+    measured = {
+        **_retrieval(asked[asked["kind"] == "positive"]),
+        "distinct": _mean(asked["distinct"]),
+        **_leaks(asked, None if qrels is None else _asked(conform(qrels, QRELS), asked)),
+        "contract": _total(asked["n_contract"]),
+        "errors": _errors(asked if calls is None else calls),
+        "abstention": _share(asked.loc[asked["kind"] == "negative", "abstained"]),
+        "abstention_auroc": _auroc(asked, hits, calls, score_order),
+        "zero_result_rate": _share((asked["status"] == "ok") & (asked["n_returned"] == 0)),
+        **_latency(asked["latency_ms"]),
+        "context_tokens": _context(asked),
+        "llm_calls": _UNDEFINED if calls is None else _mean(calls["llm_calls"]),
+        "flaky_rate": _flaky(asked, calls),
+        "not_stored": _total(asked["status"] == "not_stored"),
+        "not_visible": _total(asked["status"] == "not_visible"),
+        "not_supported": Measured(len(results) - len(asked), len(results)),
+    }
+    return _frame(measured, targets, floors)
+
+
+_UNDEFINED = Measured(math.nan, 0)
+
+
+def refuse_unknown(bounds: Mapping[str, float], what: str) -> None:
+    """Refuse targets or floors of a metric that there is not.
+
+    Parameters
+    ----------
+    bounds : mapping of str to float
+        Metric and bound.
+    what : str
+        What the bounds are, for the message.
+
+    Raises
+    ------
+    FrameError
+        If a name is no metric; the message names the nearest.
+    """
+    for name in bounds:
+        if name not in METRICS:
+            near = difflib.get_close_matches(str(name), METRICS, 1, 0.0)[0]
+            raise FrameError(
+                f"{what}: {name!r} is no metric, wanted one of {', '.join(METRICS)}; "
+                f"did you mean {near!r}?"
+            )
+
+
+def _asked(frame: pd.DataFrame, asked: pd.DataFrame) -> pd.DataFrame:
+    return frame[frame["probe"].isin(asked["probe"])]
+
+
+def _mean(values: pd.Series) -> Measured:
+    # fsum: the same value whatever the order of the rows.
+    known = values.dropna().to_numpy(np.float64)
+    return Measured(math.fsum(known) / len(known), len(known)) if len(known) else _UNDEFINED
+
+
+def _share(values: pd.Series) -> Measured:
+    known = values.dropna().to_numpy(np.bool_)
+    hits, n = int(known.sum()), len(known)
+    return Measured(hits / n, n, *stats.wilson(hits, n)) if n else _UNDEFINED
+
+
+def _total(counts: pd.Series) -> Measured:
+    return Measured(float(counts.sum()), len(counts)) if len(counts) else _UNDEFINED
+
+
+def _retrieval(positive: pd.DataFrame) -> dict[str, Measured]:
+    in_top = positive["n_returned"].clip(upper=positive["k"])[positive["status"] == "ok"].sum()
+    stale = positive["n_stale"].sum()
+    return {
+        "recall_all": _share(positive["recall_all"]),
+        "recall_any": _share(positive["recall_any"]),
+        "recall_fraction": _mean(positive["recall_fraction"]),
+        "mrr": _mean(positive["rr"]),
+        "ndcg": _mean(positive["ndcg"]),
+        "precision": _mean(positive["precision"]),
+        "staleness": Measured(float(stale / in_top), int(in_top)) if in_top else _UNDEFINED,
+    }
+
+
+def _leaks(asked: pd.DataFrame, qrels: pd.DataFrame | None) -> dict[str, Measured]:
+    leaks = float(asked["n_leaked"].sum()) if len(asked) else math.nan
+    if qrels is None:
+        return {"leaks": Measured(leaks, 0), "leak_rate": _UNDEFINED}
+    forbidden = qrels[qrels["label"] == "forbidden"]
+    foreign = forbidden["reason"] == "foreign_scope"
+    named = forbidden[~foreign].drop_duplicates(["probe", "record_id"])
+    chances = len(named) + forbidden.loc[foreign, "probe"].nunique()
+    leaked = asked["n_leaked"] > 0
+    could = leaked[leaked | asked["probe"].isin(forbidden["probe"])]
+    rate = _share(could)
+    if rate.n and not rate.value:
+        rate = Measured(0.0, rate.n, 0.0, stats.zero_event_bound(rate.n))
+    return {"leaks": Measured(leaks, chances), "leak_rate": rate}
+
+
+def _errors(searches: pd.DataFrame) -> Measured:
+    return _total(searches["status"].isin(["failed", "timeout"]))
+
+
+def _auroc(
+    asked: pd.DataFrame,
+    hits: pd.DataFrame | None,
+    calls: pd.DataFrame | None,
+    score_order: Literal["high", "low"] | None,
+) -> Measured:
+    answered = asked[asked["status"] == "ok"]
+    if hits is None or score_order is None or answered.empty:
+        return _UNDEFINED
+    first = _first_hits(conform(hits, HITS), calls)
+    sign = 1.0 if score_order == "high" else -1.0
+    score = answered["probe"].map(first.set_index("probe")["score"]) * sign
+    score = score.where(answered["n_returned"] > 0, -math.inf)
+    positive = answered["kind"] == "positive"
+    if score.isna().any() or positive.all() or not positive.any():
+        return _UNDEFINED
+    return Measured(stats.auroc(score[positive], score[~positive]), len(answered))
+
+
+def _first_hits(hits: pd.DataFrame, calls: pd.DataFrame | None) -> pd.DataFrame:
+    """Hit at the first rank of the first repeat of each probe; repeat 0 without calls."""
+    repeat = 0 if calls is None else hits["probe"].map(calls.groupby("probe")["repeat"].min())
+    hits = hits[hits["repeat"] == repeat].sort_values("rank")
+    return hits.drop_duplicates("probe")
+
+
+def _context(asked: pd.DataFrame) -> Measured:
+    """Mean tokens; undefined where no text is known, since empty answers alone would make it 0."""
+    filled = asked.loc[(asked["status"] == "ok") & (asked["n_returned"] > 0), "context_tokens"]
+    unread = len(filled) > 0 and bool(filled.isna().all())
+    return _UNDEFINED if unread else _mean(asked["context_tokens"])
+
+
+def _latency(latency: pd.Series) -> dict[str, Measured]:
+    known = latency.dropna().to_numpy(np.float64)
+    quantiles = {"latency_p50_ms": 0.5, "latency_p95_ms": 0.95, "latency_p99_ms": 0.99}
+    return {
+        name: Measured(stats.quantile_hf8(known, q), len(known)) for name, q in quantiles.items()
+    }
+
+
+def _flaky(asked: pd.DataFrame, calls: pd.DataFrame | None) -> Measured:
+    if calls is None:
+        return _share(asked["flaky"])
+    repeats = asked["probe"].map(calls["probe"].value_counts())
+    return _share(asked.loc[repeats > 1, "flaky"])
+
+
+def _frame(
+    measured: Mapping[str, Measured], targets: Mapping[str, float], floors: Mapping[str, float]
+) -> pd.DataFrame:
+    rows = [
+        {
+            "metric": name,
+            "value": measured[name].value,
+            "low": measured[name].low,
+            "high": measured[name].high,
+            "n": measured[name].n,
+            "target": targets.get(name, math.nan),
+            "floor": floors.get(name, math.nan),
+            "better": better,
+            "gate": name in GATES,
+            "passed": _passed(name, measured[name].value, floors),
+        }
+        for name, better in METRICS.items()
+    ]
+    return conform(pd.DataFrame(rows), SUMMARY)
+
+
+def _passed(name: str, value: float, floors: Mapping[str, float]) -> bool | None:
+    """Tell whether gate and floor are kept; None where there is neither or no value."""
+    if math.isnan(value) or not (name in GATES or name in floors):
+        return None
+    if name in GATES and value > 0:
+        return False
+    floor = floors.get(name, value)
+    return value >= floor if METRICS[name] == "higher" else value <= floor

@@ -1,0 +1,208 @@
+"""A clean store for every history, whatever that takes with the store at hand.
+
+Four ways, by what the store declares: a fresh store each time, one that is cleared, one that
+forgets what was written within ``scratch()``, or one store in which every history has scopes of its
+own. memeval never clears what it did not write, and says what it could not remove.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from memeval.desk import Desk
+from memeval.errors import MemevalError, StoreError, said
+from memeval.stores.base import Capabilities
+from memeval.stores.bound import BoundStore
+
+SLOW_PUT_MS = 5.0
+
+
+@contextmanager
+def explained(what: str, wanted: str) -> Iterator[None]:
+    """Turn whatever a store raises into a StoreError that says what was done and wanted."""
+    try:
+        yield
+    except MemevalError:
+        raise
+    except Exception as error:
+        raise StoreError(
+            f"{what} ({said(error)}); wanted: {wanted}; mend the adapter and try again"
+        ) from error
+
+
+class Workspace:
+    """Gives every history a clean store.
+
+    Parameters
+    ----------
+    make : callable
+        Gives a fresh `BoundStore`.
+    capabilities : Capabilities
+        As the store declares them.
+    slow : bool
+        Whether one write takes more than 5 ms, so that a store each time is too dear.
+    opaque_ids, allow_nonempty : bool
+        See `memeval.run`.
+
+    Attributes
+    ----------
+    isolation : {'fresh', 'clear', 'fork', 'namespace'}
+        The way that is used.
+    left_behind : int
+        Records that could not be removed.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], BoundStore],
+        capabilities: Capabilities,
+        *,
+        slow: bool = False,
+        opaque_ids: bool = False,
+        allow_nonempty: bool = False,
+    ) -> None:
+        self.make = make
+        self.capabilities = capabilities
+        self.isolation = capabilities.isolation
+        if slow and self.isolation == "fresh" and capabilities.scoping != "none":
+            self.isolation = "namespace"
+        self.opaque_ids = opaque_ids
+        self.allow_nonempty = allow_nonempty
+        self.left_behind = 0
+        self._shared: BoundStore | None = None
+        self._there: int | None = None
+        self._token = ""
+        self._opened = False
+
+    @contextmanager
+    def clean(self, key: str) -> Iterator[Desk]:
+        """Desk with a clean store for the history of this key."""
+        way: dict[str, Callable[[str], Any]] = {
+            "fresh": self._fresh,
+            "clear": self._cleared,
+            "fork": self._scratched,
+            "namespace": self._namespaced,
+        }
+        with way[self.isolation](key) as desk:
+            yield desk
+        if self._shared is not None and self._shared.hung:
+            self._shared = None  # left behind with the search that hangs in it
+
+    def close(self) -> None:
+        """Let go of a shared store, after a look at what is left in it."""
+        if self._shared is None:
+            return
+        shared, self._shared = self._shared, None
+        if self._keeps_records() and self._there is not None and self._can_count(shared):
+            with explained(
+                "the store failed where it must not, in count()", "the number of records, or None"
+            ):
+                self.left_behind = max(0, (shared.count() or 0) - self._there)
+        self._let_go(shared)
+
+    def _keeps_records(self) -> bool:
+        """Whether what memeval writes stays in a place of the user's."""
+        return self.capabilities.isolation == "namespace"
+
+    def _can_count(self, shared: BoundStore) -> bool:
+        """Whether a count now says what is there: deletes may not have come through yet."""
+        eventual = self.capabilities.consistency == "eventual"
+        return not shared.hung and not eventual
+
+    @contextmanager
+    def _fresh(self, key: str) -> Iterator[Desk]:
+        store = self._open()
+        try:
+            yield Desk(store, opaque_ids=self.opaque_ids)
+        finally:
+            self._let_go(store)
+
+    @contextmanager
+    def _cleared(self, key: str) -> Iterator[Desk]:
+        store = self._share("clear")
+        try:
+            yield Desk(store, opaque_ids=self.opaque_ids)
+        finally:
+            if store.hung:
+                store = self._shared = self._made()
+            self._clear(store)
+
+    @contextmanager
+    def _scratched(self, key: str) -> Iterator[Desk]:
+        store = self._share("scratch")
+        with store.scratch():
+            yield Desk(store, opaque_ids=self.opaque_ids)
+
+    @contextmanager
+    def _namespaced(self, key: str) -> Iterator[Desk]:
+        store = self._share()
+        prefix = "m" + hashlib.sha256(f"{self._token}{key}".encode()).hexdigest()[:9] + "-"
+        desk = Desk(store, prefix, self.opaque_ids)
+        try:
+            yield desk
+        finally:
+            left = len(desk.scopes) + desk.unsure if store.hung else desk.remove_all()
+            self.left_behind += left if self._keeps_records() else 0
+
+    def _made(self) -> BoundStore:
+        with explained("make_store failed", "a fresh store for each probe"):
+            return self.make()
+
+    def _let_go(self, store: BoundStore) -> None:
+        with explained("the store failed where it must not, in close()", "close() lets go of it"):
+            store.close()
+
+    def _clear(self, store: BoundStore) -> None:
+        """Empty the store, and believe its count, not its word."""
+        with explained("the store failed where it must not, in clear()", "clear() empties it"):
+            store.clear()
+            left = store.count()
+        if left:
+            raise StoreError(
+                f"clear() returned and left {left} records in the store, wanted none; mend "
+                "clear(), or declare another isolation"
+            )
+
+    def _open(self, again: bool = False) -> BoundStore:
+        """Make a store and refuse a filled one, unless what is there was written by this run."""
+        store = self._made()
+        with explained(
+            "the store failed where it must not, in count()", "the number of records, or None"
+        ):
+            there = store.count()
+        ours = store.meter.left_behind
+        if there and there > ours and not again and not self.allow_nonempty:
+            self._let_go(store)
+            raise StoreError(
+                f"make_store gave a store that holds {there} records already, wanted an empty one; "
+                "let it give a fresh store for each probe (memeval writes to it), or say "
+                "allow_nonempty=True (--allow-nonempty) if these records may stay"
+            )
+        if not again:
+            self._there = None if there is None else there - min(ours, there)
+            # Where an earlier run may have left records, no name of this one may meet them.
+            known = there is not None and not self.allow_nonempty
+            self._token = secrets.token_hex(8) if self._keeps_records() and not known else ""
+            self.left_behind = max(self.left_behind, ours)
+        return store
+
+    def _share(self, needed: str | None = None) -> BoundStore:
+        if self._shared is None:
+            self._shared = self._open(again=self._opened and self.isolation == "namespace")
+            self._opened = True
+        forks = needed == "scratch" and all(map(self._shared.supports, ("snapshot", "fork")))
+        if needed and not forks and not self._shared.supports(needed):
+            raise StoreError(
+                f"the store declares isolation {self.isolation!r} and has no {needed}(); "
+                f"add {needed}(), or declare another isolation"
+            )
+        if needed == "clear" and self.allow_nonempty:
+            raise StoreError(
+                "allow_nonempty with isolation 'clear' would clear records that memeval did not "
+                "write; declare isolation 'namespace', or give an empty store"
+            )
+        return self._shared

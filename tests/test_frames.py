@@ -1,0 +1,135 @@
+"""Tables keep the promise of their schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from memeval import frames
+from memeval.errors import FrameError
+from memeval.frames import SCHEMAS, Column, conform, describe, empty
+
+ONE_ROW: dict[str, dict[str, Any]] = {
+    "hits": {"probe": "p", "rank": 1, "record_id": None, "resolved_by": "unknown"},
+    "calls": {"probe": "p", "k": 5, "status": "ok", "n_records": None},
+    "qrels": {"probe": "p", "record_id": "r", "label": "expected", "group": None},
+    "results": {"probe": "p", "kind": "negative", "recall_all": None, "passed": True},
+    "summary": {"metric": "mrr", "value": None, "better": "higher", "passed": None},
+    "controls": {"store": "null", "rule": "C1", "must": "at_most", "passed": None},
+    "probes": {"probe": "p", "kind": "positive", "line": None},
+    "tags": {"probe": "p", "tag": "scope"},
+    "faults": {"level": "error", "line": None, "file": None},
+}
+
+
+def dtypes(name: str) -> list[str]:
+    return [column.dtype for column in SCHEMAS[name]]
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_an_empty_table_has_every_column_in_its_dtype(name: str) -> None:
+    frame = empty(SCHEMAS[name])
+    assert list(frame.columns) == frames.names(SCHEMAS[name])
+    assert [str(dtype) for dtype in frame.dtypes] == dtypes(name)
+    assert len(frame) == 0
+    assert isinstance(frame.index, pd.RangeIndex)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_zero_rows_and_one_row_have_the_same_dtypes(name: str) -> None:
+    one = conform(pd.DataFrame([ONE_ROW[name]]), SCHEMAS[name])
+    assert one.dtypes.equals(empty(SCHEMAS[name]).dtypes)
+    assert one.iloc[:0].dtypes.equals(empty(SCHEMAS[name]).dtypes)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_table_conforms_to_itself(name: str) -> None:
+    one = conform(pd.DataFrame([ONE_ROW[name]]), SCHEMAS[name])
+    pd.testing.assert_frame_equal(conform(one, SCHEMAS[name]), one)
+    both = conform(pd.concat([one, one], ignore_index=True), SCHEMAS[name])
+    pd.testing.assert_frame_equal(both.iloc[:1], one)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_table_survives_plain_rows_and_back(name: str) -> None:
+    one = conform(pd.DataFrame([ONE_ROW[name]]), SCHEMAS[name])
+    rows = one.astype("object").where(one.notna(), None).to_dict("records")
+    pd.testing.assert_frame_equal(conform(pd.DataFrame(rows), SCHEMAS[name]), one)
+
+
+def test_columns_are_put_in_order_strange_ones_left_out_and_the_index_renewed() -> None:
+    frame = pd.DataFrame({"tag": ["a", "b"], "x": [1, 2], "probe": ["p", "q"]}, index=[7, 3])
+    made = conform(frame, frames.TAGS)
+    assert made.to_dict("list") == {"probe": ["p", "q"], "tag": ["a", "b"]}
+    assert list(made.index) == [0, 1]
+
+
+def test_the_frame_that_is_given_is_not_changed() -> None:
+    frame = pd.DataFrame({"tag": ["a"], "probe": ["p"]}, index=[7])
+    before = frame.copy(deep=True)
+    made = conform(frame, frames.TAGS)
+    made.loc[0, "tag"] = "changed"
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_a_missing_required_column_is_named() -> None:
+    with pytest.raises(FrameError, match=r"found the columns \['probe'\], wanted also \['tag'\]"):
+        conform(pd.DataFrame({"probe": ["p"]}), frames.TAGS)
+
+
+def one_column(dtype: str, values: list[Any], **more: Any) -> list[Any]:
+    schema = (Column("x", dtype, "what it means", **more),)
+    return conform(pd.DataFrame({"x": pd.Series(values, dtype="object")}), schema)["x"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values", "misfit"),
+    [
+        ("int64", [1, 1.5], r"1\.5 \(row 1\)"),  # astype would cut it to 1
+        ("int64", [1, None], r"None \(row 1\)"),
+        ("int64", ["x"], r"'x' \(row 0\)"),
+        ("int64", [2**70], r"1180591620717411303424 \(row 0\)"),
+        ("Int64", [2, 2.5], r"2\.5 \(row 1\)"),
+        ("float64", [0.5, "x"], r"'x' \(row 1\)"),
+        ("bool", ["false"], r"'false' \(row 0\)"),  # astype would make it True
+        ("boolean", [None, "no"], r"'no' \(row 1\)"),
+        ("bool", [2], r"2 \(row 0\)"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_named_with_its_column(
+    dtype: str, values: list[Any], misfit: str
+) -> None:
+    with pytest.raises(FrameError, match=f"column 'x' holds {misfit}.*not {dtype}; wanted: what"):
+        one_column(dtype, values)
+
+
+def test_an_unknown_category_is_named_with_the_known_ones() -> None:
+    with pytest.raises(FrameError, match=r"column 'x' holds \['maybe'\], wanted one of \['yes'"):
+        one_column("category", ["yes", "maybe"], allowed=("yes", "no"))
+
+
+def test_two_columns_of_one_name_are_refused() -> None:
+    twice = pd.DataFrame([["p", "a", "b"]], columns=["probe", "tag", "tag"])
+    with pytest.raises(FrameError, match="found 2 columns named 'tag', wanted one"):
+        conform(twice, frames.TAGS)
+
+
+def test_na_in_a_column_without_na_is_false_and_never_true() -> None:
+    assert one_column("bool", [float("nan"), None, True]) == [False, False, True]
+
+
+def test_whole_floats_and_truth_values_are_taken_without_loss() -> None:
+    assert one_column("int64", [1.0, 2**53 + 2]) == [1, 9007199254740994]
+    assert one_column("bool", [0, 1, True]) == [False, True, True]
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_describe_says_what_every_column_means(name: str) -> None:
+    said = describe(SCHEMAS[name])
+    assert said["column"].tolist() == frames.names(SCHEMAS[name])
+    assert said["dtype"].tolist() == dtypes(name)
+    assert said["meaning"].str.len().gt(0).all()
+    assert set(said.loc[said["column"].str.endswith("_ms"), "unit"]) <= {"ms"}
+    assert list(said.columns) == ["column", "dtype", "unit", "meaning"]

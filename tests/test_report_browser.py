@@ -1,0 +1,312 @@
+"""The report in a real browser: nothing loads, nothing of others runs, everything works."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_fixtures import INVALID, PAYLOADS, SCRIPT, hostile_run, make_run
+
+from memeval.loading import load_text
+from memeval.report import write_report
+from memeval.report.notebook import run_html
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--disable-quic",
+]
+# Relative luminance and contrast as WCAG 2 defines them, of every text that is seen.
+CONTRAST = """() => {
+  const rgb = c => c.match(/[0-9.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(v => v / 255)
+    .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = node => {
+    for (let n = node; n; n = n.parentElement) {
+      const c = rgb(getComputedStyle(n).backgroundColor);
+      if (c.length < 4 || c[3] > 0) { return c; }
+    }
+    return [255, 255, 255];
+  };
+  const worst = [21, ''];
+  for (const node of document.querySelectorAll('main *, footer *')) {
+    const own = [...node.childNodes].some(c => c.nodeType === 3 && c.data.trim());
+    if (!own || !node.checkVisibility() || node.closest('script, style')) { continue; }
+    const [a, b] = [light(rgb(getComputedStyle(node).color)), light(ground(node))];
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (contrast < worst[0]) { worst[0] = contrast; 
+      worst[1] = node.className + ': ' + node.textContent.slice(0, 40);
+    }
+  }
+  return worst;
+}"""
+OPEN_ALL = "() => document.querySelectorAll('details').forEach(d => { d.open = true; })"
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not CHROMIUM.exists():
+        pytest.skip(f"no browser at {CHROMIUM}")
+    with api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def visit(browser: Any) -> Iterator[Open]:
+    """Open a page; at the end nothing may have been asked for, said or thrown."""
+    contexts, asked, faults = [], [], []
+
+    def go(path: Path, hash: str = "", quiet: bool = True, **options: Any) -> Any:
+        context = browser.new_context(**({"viewport": {"width": 1200, "height": 900}} | options))
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        if quiet:
+            page.on("console", lambda message: faults.append(message.text))
+            page.on("pageerror", lambda error: faults.append(str(error)))
+            page.on("dialog", lambda dialog: (faults.append(dialog.message), dialog.dismiss()))
+        page.goto(path.as_uri() + hash)
+        return page
+
+    yield go
+    for context in contexts:
+        context.close()
+    assert [url for url in asked if not url.startswith("file://")] == []
+    assert faults == []
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_report(make_run(), tmp_path_factory.mktemp("report") / "report.html")
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_report(
+        hostile_run(), tmp_path_factory.mktemp("report") / "hostile.html", all_probes=True
+    )
+
+
+@pytest.fixture(scope="module")
+def invalid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    return write_report(make_run(validity=INVALID), folder / "invalid.html")
+
+
+def names(page: Any) -> list[str]:
+    """Names of the rows of the probe table that are seen, in order."""
+    return list(
+        page.eval_on_selector_all(
+            "#table tbody tr:not([hidden])",
+            "rows => rows.map(r => r.querySelector('.name').textContent)",
+        )
+    )
+
+
+def test_nothing_but_the_file_is_asked_for(visit: Open, report: Path, invalid: Path) -> None:
+    for path in (report, invalid):
+        visit(path).evaluate(OPEN_ALL)
+
+
+def test_hostile_text_does_not_run_and_is_readable(visit: Open, hostile: Path) -> None:
+    page = visit(hostile)
+    page.evaluate(OPEN_ALL)
+    for link in page.query_selector_all("#table a"):
+        link.evaluate("a => a.click()")
+    assert page.evaluate("window.pwned") is None
+    assert page.query_selector_all("img, base, iframe, svg[onload], a[href^='javascript']") == []
+    assert SCRIPT in page.inner_text("h1")
+    text = page.inner_text("#details")
+    for payload in PAYLOADS[:4]:
+        assert payload in text
+    assert "U+202E" in text
+    assert page.evaluate("document.scripts.length") == 1
+
+
+def test_escaping_alone_stops_hostile_text(visit: Open, hostile: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.html"
+    html = hostile.read_text(encoding="utf-8")
+    bare.write_text(re.sub("<meta http-equiv=.*?>", "", html, count=1), encoding="utf-8")
+    page = visit(bare)
+    page.evaluate(OPEN_ALL)
+    assert "Content-Security-Policy" not in page.content()
+    assert page.evaluate("window.pwned") is None
+
+
+def test_the_policy_alone_stops_a_script(visit: Open, report: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.html"
+    html = report.read_text(encoding="utf-8")
+    hole = '<script>window.pwned=1</script><svg onload="window.pwned=1"></svg><h1>'
+    broken.write_text(html.replace("<h1>", hole, 1), encoding="utf-8")
+    page = visit(broken, quiet=False)
+    page.wait_for_timeout(100)
+    assert page.query_selector("#count").text_content() == "8 of 8 shown"
+    assert page.evaluate("window.pwned") is None
+
+
+def test_a_notebook_output_does_not_run_hostile_text(visit: Open, tmp_path: Path) -> None:
+    path = tmp_path / "cell.html"
+    path.write_text(f"<meta charset=utf-8>{run_html(hostile_run())}", encoding="utf-8")
+    page = visit(path)
+    assert page.evaluate("window.pwned") is None
+    assert SCRIPT in page.inner_text("body")
+
+
+def test_a_deep_link_opens_its_detail(visit: Open, report: Path) -> None:
+    page = visit(report, "#probe-search-breaks")
+    assert page.evaluate(
+        "[...document.querySelectorAll('.probe')].filter(d => d.open).map(d => d.id)"
+    ) == ["probe-search-breaks"]
+    page.wait_for_function(
+        "document.getElementById('probe-search-breaks').getBoundingClientRect().bottom < 900"
+    )
+    page.click("#table a >> text=cafe-or-bar")
+    page.wait_for_function("document.getElementById('probe-cafe-or-bar').open")
+
+
+def test_the_table_sorts_by_its_buttons_and_says_how(visit: Open, report: Path) -> None:
+    page = visit(report)
+    given = names(page)
+    assert given[:4] == ["neighbour", "answers-anyway", "search-breaks", "cafe-or-bar"]
+    button = "#table th button >> text=First rank"
+    page.click(button)
+    # Ranks by hand: neighbour 1, lunch-spot 2, old-address 2; the others have none and stay last.
+    assert names(page)[:3] == ["neighbour", "lunch-spot", "old-address"]
+    assert page.get_attribute("th[data-key=rank]", "aria-sort") == "ascending"
+    page.click(button)
+    assert names(page)[:3] == ["lunch-spot", "old-address", "neighbour"]
+    assert page.get_attribute("th[data-key=rank]", "aria-sort") == "descending"
+    page.click(button)
+    assert names(page) == given
+    assert page.get_attribute("th[data-key=rank]", "aria-sort") == "none"
+
+
+def test_the_table_filters_by_name_and_by_tag(visit: Open, report: Path) -> None:
+    page = visit(report)
+    page.fill("#find", "LEAK")
+    assert names(page) == ["neighbour"]
+    assert page.text_content("#count") == "1 of 8 shown"
+    page.fill("#find", "")
+    page.check("#only")
+    assert len(names(page)) == 4
+
+
+def test_the_address_keeps_what_is_shown(visit: Open, report: Path) -> None:
+    page = visit(report)
+    page.fill("#find", "a")
+    page.check("#only")
+    page.click("#table th button >> text=Probe")
+    kept = page.evaluate("location.hash")
+    wanted = ["answers-anyway", "cafe-or-bar", "neighbour", "search-breaks"]  # one by its tag
+    assert names(visit(report, kept)) == names(page) == wanted
+
+
+def test_a_probe_is_copied_as_yaml_that_loads(visit: Open, report: Path) -> None:
+    page = visit(report, "#probe-neighbour")
+    box = page.locator("#probe-neighbour")
+    box.locator("summary >> text=The probe as YAML").click()
+    box.locator("button.copy").click()
+    page.wait_for_function(
+        "document.querySelector('#probe-neighbour .copy').textContent !== 'Copy'"
+    )
+    copied = page.evaluate("document.querySelector('#probe-neighbour pre').textContent")
+    assert [p.name for p in load_text(copied)] == ["neighbour"]
+    assert [p for p in load_text(copied)] == [p for p in make_run().suite if p.name == "neighbour"]
+
+
+def test_where_the_clipboard_is_shut_the_text_is_selected(visit: Open, report: Path) -> None:
+    page = visit(report, "#probe-neighbour")
+    page.evaluate(
+        "() => { Object.defineProperty(navigator, 'clipboard', {value: undefined});"
+        " document.execCommand = () => false; }"
+    )
+    box = page.locator("#probe-neighbour")
+    box.locator("summary >> text=The probe as YAML").click()
+    box.locator("button.copy").click()
+    assert "Selected" in box.locator("button.copy").text_content()
+    assert page.evaluate("getSelection().toString()").startswith("- name: neighbour")
+
+
+def test_without_javascript_everything_is_there_and_no_dead_control(
+    visit: Open, report: Path
+) -> None:
+    page = visit(report, java_script_enabled=False)
+    assert page.locator("#tools").is_hidden()
+    assert page.locator("button.copy:visible").count() == 0
+    assert page.locator("#table tbody tr").count() == 8
+    page.locator("#probe-neighbour > summary").click()
+    assert page.locator("#probe-neighbour .hits").is_visible()
+
+
+@pytest.mark.parametrize("which", ["report", "hostile", "invalid"])
+def test_a_phone_needs_no_sideways_scroll(
+    visit: Open, which: str, request: pytest.FixtureRequest
+) -> None:
+    page = visit(request.getfixturevalue(which), viewport={"width": 380, "height": 800})
+    page.evaluate(OPEN_ALL)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 380
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_can_be_read_in_light_and_in_dark(
+    visit: Open, report: Path, invalid: Path, scheme: str
+) -> None:
+    for path in (report, invalid):
+        page = visit(path, color_scheme=scheme)
+        page.evaluate(OPEN_ALL)
+        contrast, where = page.evaluate(CONTRAST)
+        assert contrast >= 4.5, where
+
+
+def test_dark_and_light_differ(visit: Open, report: Path) -> None:
+    grounds = {
+        visit(report, color_scheme=scheme).evaluate(
+            "getComputedStyle(document.body).backgroundColor"
+        )
+        for scheme in ("light", "dark")
+    }
+    assert len(grounds) == 2
+
+
+def test_a_long_text_is_folded_and_opens_in_its_own_scroll(visit: Open, hostile: Path) -> None:
+    page = visit(hostile)
+    long = page.locator(".probe .hits > li > div > details.long").last
+    page.evaluate(
+        "() => { for (const d of document.querySelectorAll('.probe')) { d.open = true; } }"
+    )
+    long.locator("> summary").click()
+    full = long.locator(".full")
+    assert full.is_visible()
+    assert full.bounding_box()["height"] <= 330
+
+
+def test_print_shows_the_details_of_failing_probes(visit: Open, report: Path) -> None:
+    page = visit(report)
+    page.emulate_media(media="print")
+    assert page.locator("#tools").is_hidden()
+    pdf = page.pdf()
+    assert pdf.startswith(b"%PDF")
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 10
+
+
+def test_the_title_is_plain_text(hostile: Path) -> None:
+    found = re.search("<title>(.*?)</title>", hostile.read_text(encoding="utf-8"), re.S)
+    assert found
+    assert unescape(found[1]).startswith(f"FAIL: {SCRIPT}")
