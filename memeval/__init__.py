@@ -23,6 +23,7 @@ _HOMES = {
     "Advance": "memeval.record",
     "Controls": "memeval.controls",
     "Delete": "memeval.record",
+    "Diagnosis": "memeval.diagnosis",
     "Fault": "memeval.errors",
     "FrameError": "memeval.errors",
     "Hit": "memeval.record",
@@ -48,10 +49,16 @@ _HOMES = {
     "Validity": "memeval.runs",
     "Verdict": "memeval.runs",
     "WeakSuiteWarning": "memeval.errors",
+    "append_probe": "memeval.adding",
+    "best_floor": "memeval.curves",
+    "candidates": "memeval.mining",
+    "diagnose": "memeval.diagnosis",
     "evaluate": "memeval.spec",
+    "lexical_overlap": "memeval.breakdown",
     "load": "memeval.loading",
     "load_run": "memeval.runfiles",
     "plan": "memeval.runner",
+    "recall_curve": "memeval.curves",
     "resolve": "memeval.stores.base",
     "run": "memeval.runner",
     "run_controls": "memeval.controls",
@@ -59,6 +66,8 @@ _HOMES = {
     "score": "memeval.metrics",
     "score_rankings": "memeval.rankings",
     "summarize": "memeval.summary",
+    "summarize_by_tag": "memeval.breakdown",
+    "threshold_curve": "memeval.curves",
     "write_report": "memeval.report",
     "write_results": "memeval.runfiles",
 }
@@ -71,8 +80,16 @@ if TYPE_CHECKING:
     from memeval import frames as frames
     from memeval import plots as plots
     from memeval import spec as spec
+    from memeval.adding import append_probe as append_probe
+    from memeval.breakdown import lexical_overlap as lexical_overlap
+    from memeval.breakdown import summarize_by_tag as summarize_by_tag
     from memeval.controls import Controls as Controls
     from memeval.controls import run_controls as run_controls
+    from memeval.curves import best_floor as best_floor
+    from memeval.curves import recall_curve as recall_curve
+    from memeval.curves import threshold_curve as threshold_curve
+    from memeval.diagnosis import Diagnosis as Diagnosis
+    from memeval.diagnosis import diagnose as diagnose
     from memeval.errors import Fault as Fault
     from memeval.errors import FrameError as FrameError
     from memeval.errors import IncomparableRunsError as IncomparableRunsError
@@ -83,6 +100,7 @@ if TYPE_CHECKING:
     from memeval.errors import WeakSuiteWarning as WeakSuiteWarning
     from memeval.loading import load as load
     from memeval.metrics import score as score
+    from memeval.mining import candidates as candidates
     from memeval.probe import Probe as Probe
     from memeval.rankings import score_rankings as score_rankings
     from memeval.record import Advance as Advance

@@ -12,7 +12,8 @@ from memeval.errors import MemevalError
 def write_whole(path: str | os.PathLike[str], text: str) -> Path:
     """Write a text file as UTF-8 with LF ends; what was there stays until the new one is whole.
 
-    A link is followed: what it points to is written.
+    A link is followed: what it points to is written. A pipe or a device stays what it is, and gets
+    the text.
 
     Parameters
     ----------
@@ -33,6 +34,10 @@ def write_whole(path: str | os.PathLike[str], text: str) -> Path:
     """
     temporary = None
     try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            with open(path, "w", encoding="utf-8", newline="\n") as place:
+                place.write(text)
+            return Path(path).absolute()
         target = Path(os.path.realpath(path))
         with tempfile.NamedTemporaryFile(
             "w",

@@ -15,15 +15,18 @@ from memeval.asking import Options, Rows, Table
 from memeval.environment import environment, tool_version
 from memeval.errors import StoreError
 from memeval.haystack import Haystack, around
+from memeval.plain import plain
 from memeval.probe import Probe
 from memeval.runs import Manifest
 from memeval.selfcheck import SelfCheck
 from memeval.stores.base import Capabilities
 from memeval.stores.bound import BoundStore, Meter
 from memeval.suite import Suite
+from memeval.text import clean
 from memeval.workspace import SLOW_PUT_MS, Workspace
 
 REPEATS_WHERE_UNSTEADY = 5
+TOLD_FROM_S = 1.0
 Progress = Callable[[int, int, str], object]
 
 
@@ -138,7 +141,7 @@ class Collector:
 
     def manifest(self, meter: Meter) -> Manifest:
         """What was measured with what."""
-        declared = self.checked.capabilities
+        declared, told = self.checked.capabilities, plain(self.checked.info)
         ks = {probe.k for probe in self.suite}
         options = {
             "isolation": self.space.isolation,
@@ -163,8 +166,8 @@ class Collector:
             k=next(iter(ks)) if len(ks) == 1 else None,
             seed=self.options.seed,
             repeats=self.repeats or 1,
-            store=str(self.checked.info.get("name", "store")),
-            store_info=self.checked.info,
+            store=str(told.get("name", "store")),
+            store_info=told,
             capabilities=declared.to_dict(),
             options=options,
             environment=environment(),
@@ -181,6 +184,11 @@ class Collector:
             yield "no haystack: each probe is asked among its own records alone"
         if self.space.left_behind:
             yield f"{self.space.left_behind} records could not be removed from the store"
+        if self.space.emptying_s >= TOLD_FROM_S:
+            yield (
+                f"emptying the store between histories took {self.space.emptying_s:.1f} s in all, "
+                "which no latency holds; a fresh store for each probe needs none"
+            )
         if self.rows.unsteady:
             yield (
                 f"{self.rows.unsteady} answers changed when the same query was asked again; "
@@ -189,6 +197,13 @@ class Collector:
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], schema: frames.Schema) -> pd.DataFrame:
-    """Rows as a frame with every column of the schema, typed before any NA is guessed at."""
-    columns = {name: [row.get(name) for row in rows] for name in frames.names(schema)}
+    """Rows as a frame with every column of the schema, typed before any NA is guessed at.
+
+    What a store returned may hold half characters, which no file and no notebook can take.
+    """
+    columns = {name: [_whole(row.get(name)) for row in rows] for name in frames.names(schema)}
     return pd.DataFrame({name: pd.Series(v, dtype="object") for name, v in columns.items()})
+
+
+def _whole(value: Any) -> Any:
+    return clean(value) if isinstance(value, str) and not value.isascii() else value

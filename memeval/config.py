@@ -5,7 +5,7 @@ An option of the command line wins over a setting, a setting wins over the defau
 
 from __future__ import annotations
 
-import math
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -85,7 +85,7 @@ def _table(path: Path) -> Mapping[str, Any]:
         raise MemevalError(f"{path}: found bytes that are not UTF-8; save it as UTF-8") from error
     try:
         whole = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise MemevalError(f"{path}: found no valid TOML ({error}); mend that line") from error
     tool = whole.get("tool", {})
     table = tool.get("memeval", {}) if isinstance(tool, Mapping) else {}
@@ -114,11 +114,11 @@ class _Kind:
 
 
 def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+    return isinstance(value, str) and bool(value.strip()) and "\0" not in value
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
 def _is_texts(value: Any) -> bool:

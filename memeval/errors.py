@@ -17,8 +17,11 @@ Every message says what was found, what was wanted, where, and what to do next.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+MOST_CHARACTERS = 2000
 
 
 class MemevalError(Exception):
@@ -106,11 +109,21 @@ class WeakSuiteWarning(UserWarning):
 
 
 def said(error: BaseException) -> str:
-    """Type and message of an error, on one line.
+    """Type and message of an error, on one line, cut where it is very long.
+
+    A password in an address is left out.
 
     Examples
     --------
     >>> said(KeyError("score"))
     "KeyError: 'score'"
+    >>> said(OSError("no answer from https://me:secret@memory.example/search"))
+    'OSError: no answer from https://…@memory.example/search'
     """
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    try:
+        message = " ".join(str(error).split())
+    except Exception as another:  # an error of other people's code may not even be told
+        message = f"(its message cannot be had: {type(another).__name__})"
+    message = re.sub(r"://[^/\s@]+@", "://…@", message)
+    cut = f"{message[:MOST_CHARACTERS]}…" if len(message) > MOST_CHARACTERS else message
+    return f"{type(error).__name__}: {cut}"

@@ -6,38 +6,12 @@ A table is a promise. `conform` gives any frame the columns, order and dtypes of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import pandas as pd
-
-from memeval.errors import FrameError
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column of a table.
-
-    Attributes
-    ----------
-    name, dtype, meaning : str
-        ``dtype`` is a pandas dtype name; ``category`` uses `allowed`.
-    unit : str
-        Unit of measure, empty for none.
-    allowed : tuple of str
-        The categories, in order.
-    required : bool
-        Whether a frame without this column is refused rather than filled with NA.
-    """
-
-    name: str
-    dtype: str
-    meaning: str
-    unit: str = ""
-    allowed: tuple[str, ...] = ()
-    required: bool = False
-
-
-Schema = tuple[Column, ...]
+from memeval.columns import Column as Column
+from memeval.columns import Schema as Schema
+from memeval.columns import conform as conform
+from memeval.columns import describe as describe
+from memeval.columns import empty as empty
+from memeval.columns import names as names
 
 SCHEMA_VERSION = 1
 """Version of the tables; raised when a column changes its name, type or meaning."""
@@ -49,6 +23,21 @@ RESOLVED_BY = ("own", "metadata", "receipt", "text", "unknown")
 LABELS = ("expected", "forbidden", "stale")
 REASONS = ("listed", "deleted", "foreign_scope", "superseded", "expired", "canary")
 KINDS = ("positive", "negative")
+CAUSE_WORDS = (
+    "leaked",
+    "contract",
+    "failed",
+    "not_stored",
+    "not_visible",
+    "merged",
+    "filtered",
+    "stale_won",
+    "crowded_out",
+    "cut",
+    "outranked",
+    "did_not_abstain",
+    "not_reproduced",
+)
 RULES = ("C1", "C2", "C3", "C4", "C5")
 
 PROBE = Column("probe", "str", "name of the probe", required=True)
@@ -152,6 +141,15 @@ CONTROLS: Schema = (
     Column("reason", "str", "the same in words"),
 )
 
+CAUSES: Schema = (
+    PROBE,
+    Column("cause", "category", "why it failed", allowed=CAUSE_WORDS, required=True),
+    Column("evidence", "str", "what the store answered when it was asked again"),
+    Column("rank_found", "Int64", "rank of the missing record when more is asked for; NA: never"),
+    Column("displaced_by", "str", "ids of the records in its place, blank separated; NA: none"),
+    Column("next_step", "str", "what to do, in one sentence"),
+)
+
 PROBES: Schema = (
     PROBE,
     Column(
@@ -164,7 +162,7 @@ PROBES: Schema = (
     Column("n_expected", "int64", "expected groups"),
     Column("n_forbidden", "int64", "records listed as forbidden"),
     Column("n_stale", "int64", "records listed as stale"),
-    Column("must", "bool", "any loss of it fails the gate"),
+    Column("must", "bool", "its loss fails the run"),
     Column("history", "str", "name of the shared history; NA when it has its own"),
     Column("file", "str", "file that it was read from; NA when built in Python"),
     Column("line", "Int64", "line in that file"),
@@ -186,6 +184,57 @@ FAULTS: Schema = (
     Column("todo", "str", "what to do about it"),
 )
 
+CANDIDATES: Schema = (
+    Column("candidate", "int64", "number of the candidate, from 1", required=True),
+    Column("source", "str", "file, conversation and turn that it comes from", required=True),
+    Column("at", "str", "when it was asked, as ISO 8601; NA where the file does not say"),
+    Column("scope", "str", "whose memory is asked"),
+    Column("query", "str", "what was asked", required=True),
+    Column("context", "str", "earlier statements that seem to hold the answer, one a line"),
+    Column("n_records", "int64", "lines of the context"),
+    Column("reason", "str", "why it is proposed"),
+)
+
+RECALL_CURVE: Schema = (
+    Column("k", "int64", "cutoff", required=True),
+    Column("metric", "str", "name of the metric", required=True),
+    Column("value", "float64", "its value at that cutoff; NA when undefined", required=True),
+    Column("low", "float64", "lower end of the 95 % interval; NA when there is none"),
+    Column("high", "float64", "upper end of the 95 % interval; NA when there is none"),
+    Column("n", "int64", "positive probes that were asked with that cutoff or a larger one"),
+)
+
+THRESHOLD_CURVE: Schema = (
+    Column("floor", "float64", "hits that score worse are dropped", required=True),
+    Column("recall_all", "float64", "share of positive probes; NA without any"),
+    Column("leaks", "int64", "leaking records that remain"),
+    Column("leak_rate", "float64", "probes that still leak over probes that could; NA without any"),
+    Column("abstention", "float64", "share of negative probes; NA without any"),
+    Column("n_positive", "int64", "positive probes"),
+    Column("n_negative", "int64", "negative probes"),
+    Column("n_leakable", "int64", "probes that forbid something, or leak without a floor"),
+    Column("n_dropped", "int64", "hits that the floor takes away"),
+    Column("best", "bool", "the floor that separates best"),
+)
+
+TAG_SUMMARY: Schema = (
+    Column("tag", "str", "one tag; NA for all probes together", required=True),
+    Column("n_positive", "int64", "positive probes that carry it"),
+    Column("n_negative", "int64", "negative probes that carry it"),
+    Column("recall_all", "float64", "share of the positive probes; NA without any"),
+    Column("low", "float64", "lower end of the 95 % interval of recall_all"),
+    Column("high", "float64", "upper end of the 95 % interval of recall_all"),
+    Column("mrr", "float64", "mean of rr over the positive probes; NA without any"),
+    Column("leaks", "int64", "leaking records"),
+    Column("abstention", "float64", "share of the negative probes; NA without any"),
+    Column("n_failed", "int64", "probes that did not pass"),
+)
+
+OVERLAP: Schema = (
+    PROBE,
+    Column("overlap", "float64", "content words of the query in its record; NA when undefined"),
+)
+
 SCHEMAS: dict[str, Schema] = {
     "hits": HITS,
     "calls": CALLS,
@@ -193,155 +242,13 @@ SCHEMAS: dict[str, Schema] = {
     "results": RESULTS,
     "summary": SUMMARY,
     "controls": CONTROLS,
+    "causes": CAUSES,
     "probes": PROBES,
     "tags": TAGS,
     "faults": FAULTS,
+    "candidates": CANDIDATES,
+    "recall_curve": RECALL_CURVE,
+    "threshold_curve": THRESHOLD_CURVE,
+    "tag_summary": TAG_SUMMARY,
+    "overlap": OVERLAP,
 }
-
-
-def names(schema: Schema) -> list[str]:
-    """Column names of a schema, in order."""
-    return [column.name for column in schema]
-
-
-def empty(schema: Schema) -> pd.DataFrame:
-    """Frame with all columns and dtypes of a schema and no rows.
-
-    Examples
-    --------
-    >>> list(empty(TAGS).columns)
-    ['probe', 'tag']
-    """
-    return conform(pd.DataFrame({column.name: [] for column in schema}), schema)
-
-
-def conform(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
-    """Give a frame the columns, order and dtypes of a schema.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Any frame that holds at least the required columns; it is not changed.
-    schema : tuple of Column
-        What the result shall look like.
-
-    Returns
-    -------
-    pandas.DataFrame
-        New frame with a RangeIndex; optional columns that were missing are NA (0 or False where
-        the dtype has no NA), columns that the schema does not know are left out. NA in a bool
-        column is False.
-
-    Raises
-    ------
-    FrameError
-        If a required column is missing, or a value does not fit its column.
-
-    Examples
-    --------
-    >>> conform(pd.DataFrame({"tag": ["scope"], "probe": ["lunch"]}), TAGS)
-       probe    tag
-    0  lunch  scope
-    """
-    missing = [c.name for c in schema if c.required and c.name not in frame.columns]
-    if missing:
-        raise FrameError(
-            f"found the columns {list(map(str, frame.columns))}, wanted also {missing}; "
-            "add them, or build the frame with memeval.frames.empty"
-        )
-    return pd.DataFrame({c.name: _cast(frame, c) for c in schema}).reset_index(drop=True)
-
-
-def _cast(frame: pd.DataFrame, column: Column) -> pd.Series:
-    """One column, cast; the error names the column and a value that does not fit."""
-    if column.name not in frame.columns:
-        return _absent(len(frame), column)
-    values = frame[column.name]
-    if isinstance(values, pd.DataFrame):
-        raise FrameError(
-            f"found {values.shape[1]} columns named {column.name!r}, wanted one; "
-            "drop the others, or rename them"
-        )
-    values = values.reset_index(drop=True)
-    try:
-        return _of_kind(values, column)
-    except FrameError:
-        raise
-    except (TypeError, ValueError, OverflowError) as error:
-        raise FrameError(
-            f"column {column.name!r} holds {_misfit(values, column)}, which is not "
-            f"{column.dtype}; wanted: {column.meaning}; mend the column and try again"
-        ) from error
-
-
-def _of_kind(values: pd.Series, column: Column) -> pd.Series:
-    """Cast without loss: no half is cut off a number, and nothing but yes and no is a bool."""
-    if column.dtype == "category":
-        return _categories(values, column)
-    if column.dtype == "str":
-        return values.astype("str")
-    if column.dtype in ("bool", "boolean"):
-        values = _truth(values)
-        if column.dtype == "bool":  # NaN would be True
-            return values.fillna(False).astype("bool")
-    cast: pd.Series = values.astype(column.dtype)  # type: ignore[call-overload]
-    if column.dtype == "int64" and not pd.api.types.is_integer_dtype(values.dtype):
-        if not cast.eq(pd.to_numeric(values)).all():
-            raise ValueError("not a whole number")
-    return cast
-
-
-def _truth(values: pd.Series) -> pd.Series:
-    """Truth values that may be NA."""
-    if not values.dropna().isin([True, False]).all():
-        raise ValueError("not a truth value")
-    truth: pd.Series = values.eq(True).astype("boolean").mask(values.isna(), pd.NA)
-    return truth
-
-
-def _misfit(values: pd.Series, column: Column) -> str:
-    """The first value that does not fit, and its row."""
-    for row, value in enumerate(values):
-        try:
-            _of_kind(values.iloc[[row]], column)
-        except (TypeError, ValueError, OverflowError):
-            return f"{value!r:.80} (row {row})"
-    return f"{values.dtype} values"
-
-
-def _absent(length: int, column: Column) -> pd.Series:
-    """Stand-in for an optional column: NA, or the zero of a dtype that has no NA."""
-    if column.dtype == "category":
-        kind = pd.CategoricalDtype(list(column.allowed))
-        return pd.Series(pd.Categorical([None] * length, dtype=kind))
-    zero = {"int64": 0, "bool": False}.get(column.dtype)
-    return pd.Series([zero] * length, dtype=column.dtype)
-
-
-def _categories(values: pd.Series, column: Column) -> pd.Series:
-    unknown = sorted({str(v) for v in values.dropna().unique()} - set(column.allowed))
-    if unknown:
-        raise FrameError(
-            f"column {column.name!r} holds {unknown}, wanted one of {list(column.allowed)}; "
-            "use one of these words"
-        )
-    return pd.Series(pd.Categorical(values, dtype=pd.CategoricalDtype(list(column.allowed))))
-
-
-def describe(schema: Schema) -> pd.DataFrame:
-    """Show a schema as a table.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per column: ``column``, ``dtype``, ``unit``, ``meaning`` (all str).
-
-    Examples
-    --------
-    >>> describe(TAGS)[["column", "dtype"]]
-      column dtype
-    0  probe   str
-    1    tag   str
-    """
-    rows = [(c.name, c.dtype, c.unit, c.meaning) for c in schema]
-    return pd.DataFrame(rows, columns=["column", "dtype", "unit", "meaning"], dtype="str")

@@ -94,7 +94,31 @@ def load_text(source: str, name: str = "probes.yaml") -> Suite:
     >>> suite
     Suite of 1 probe: 1 positive, 0 negative; haystack: none
     """
-    return _suite([_read(source, Reading(name))], [], (name,))
+    return load_texts({name: source})
+
+
+def load_texts(sources: Mapping[str, str]) -> Suite:
+    """Read a suite from the texts of several files, as if they stood in one folder.
+
+    Parameters
+    ----------
+    sources : mapping of str to str
+        Text by the name to show in messages, as in `load_text`.
+
+    Raises
+    ------
+    ProbeError
+        With every fault of every text.
+
+    Examples
+    --------
+    >>> load_texts({"a.yaml": "haystack: none", "b.yaml": "- {name: a, query: What?}"})
+    Traceback (most recent call last):
+        ...
+    memeval.errors.ProbeError: b.yaml:1: probe 'a': given: expects nothing, and its scope holds nothing to be found; give it records that do not answer the query
+    """  # noqa: E501 - a doctest cannot break the line of a message
+    read = [_read(source, Reading(name)) for name, source in sources.items()]
+    return _suite(read, [], tuple(sources))
 
 
 def _read_file(path: Path, name: str) -> ProbeFile:
@@ -240,4 +264,4 @@ def _distinct(
         raise ProbeError(replace(fault, file=f"{name} haystack") for fault in faults)
 
 
-__all__ = ["load", "load_text"]
+__all__ = ["load", "load_text", "load_texts"]

@@ -6,9 +6,10 @@ numbers are those of `memeval.metrics.score`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from itertools import chain
-from typing import TypeVar, cast
+from numbers import Integral
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,9 @@ from memeval.measures import Answers, Floats, Ints
 __all__ = ["score_rankings"]
 
 T = TypeVar("T")
+MOST_K = 2**31 - 1
+# What may stand among the ids besides texts: a hit that is no record, and any-of groups.
+ALSO: Mapping[str, tuple[type, ...]] = {"rankings": (type(None),), "expected": (list, tuple)}
 Ids = Sequence[str]
 Ranking = Sequence[str | None]
 Groups = Sequence[str | Sequence[str]]
@@ -80,8 +84,8 @@ def score_rankings(
     0     0  positive        True  0.5       <NA>
     1     1  negative        <NA>  NaN      False
     """
-    if k < 1:
-        raise FrameError(f"k is {k!r}, wanted a whole number from 1; give the cutoff")
+    if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= MOST_K:
+        raise FrameError(f"k is {k!r:.40}, wanted a whole number from 1; give the cutoff")
     probes = _probes(rankings, names)
     by_name = isinstance(rankings, Mapping)
     returned = _lists(rankings, probes, by_name, "rankings")
@@ -115,6 +119,10 @@ def score_rankings(
 def _probes(
     rankings: Sequence[Ranking] | Mapping[str, Ranking], names: Sequence[str] | None
 ) -> list[str]:
+    if isinstance(rankings, str | bytes) or not isinstance(rankings, Collection):
+        raise FrameError(
+            f"rankings: found a {type(rankings).__name__}, wanted a list with a ranking per probe"
+        )
     if isinstance(rankings, Mapping):
         if names is not None:
             raise FrameError("names: found names beside a mapping that has its own; leave them out")
@@ -137,6 +145,8 @@ def _lists(
     """One sequence per probe, in the order of the probes."""
     if given is None:
         return [()] * len(probes)
+    if not isinstance(given, Collection):
+        raise FrameError(f"{what}: found a {type(given).__name__}, wanted a list per ranking")
     if isinstance(given, Mapping):
         lists = _by_name(given, probes, what)
     elif by_name:
@@ -148,13 +158,24 @@ def _lists(
             f"{what}: found {len(lists)} lists, wanted {len(probes)}, one per ranking; give an "
             "empty list where there is nothing"
         )
-    if str in set(map(type, lists)):
-        at = [isinstance(ids, str) for ids in lists].index(True)
-        raise FrameError(
-            f"{what}: probe {probes[at]!r}: found the text {lists[at]!r}, wanted a list of ids; "
-            "wrap it in a list"
-        )
+    if not set(map(type, lists)) <= {list, tuple}:
+        lists = [_listed(ids, probe, what) for ids, probe in zip(lists, probes, strict=True)]
+    kinds = set(map(type, chain.from_iterable(lists)))
+    odd = [kind.__name__ for kind in kinds if not issubclass(kind, (str, *ALSO.get(what, ())))]
+    if odd:
+        said = ", ".join(sorted(odd))
+        raise FrameError(f"{what}: found ids of the type {said}, wanted texts; give str(id)")
     return lists
+
+
+def _listed(ids: Any, probe: str, what: str) -> list[Any]:
+    """Any ordered collection as a list; a set has no first, and a text is no list."""
+    if isinstance(ids, str | bytes | Mapping | Set) or not isinstance(ids, Collection):
+        raise FrameError(
+            f"{what}: probe {probe!r}: found {'the text ' * isinstance(ids, str)}{ids!r:.60}, "
+            "wanted a list of ids; wrap it in a list, or sort it into one"
+        )
+    return list(ids)
 
 
 def _by_name(given: Mapping[str, Sequence[T]], probes: list[str], what: str) -> list[Sequence[T]]:
@@ -191,6 +212,10 @@ def _members(group: str | Ids) -> Ids:
         return (group,)
     if not group:
         raise FrameError("expected: found an any-of group without ids; name one, or leave it out")
+    if not all(isinstance(record, str) for record in group):
+        raise FrameError(
+            f"expected: found the any-of group {list(group)!r:.60}, wanted texts in it"
+        )
     return group
 
 

@@ -19,18 +19,23 @@ import pandas as pd
 
 from memeval import frames
 from memeval.atomic import write_whole
+from memeval.checks.kinds import shown
 from memeval.errors import MemevalError, RunFileError, said
 from memeval.given import Given
+from memeval.plain import plain
 from memeval.probe import Probe
 from memeval.record import Advance, Consolidate, Delete, Op, Record
 from memeval.runs import Manifest, Run, Validity
 from memeval.spec import spec_results, spec_summary
 from memeval.suite import Suite
+from memeval.text import clean
 from memeval.times import parse_span, parse_time
+from memeval.typed import typed
 
 FORMAT = "memeval run"
 VERSION = 1
 TABLES = {"hits": frames.HITS, "calls": frames.CALLS, "qrels": frames.QRELS}
+JUDGED = {"controls": frames.CONTROLS, "causes": frames.CAUSES}
 DECIMALS = 6
 
 
@@ -58,8 +63,8 @@ def save_run(run: Run, path: str | os.PathLike[str], *, texts: bool = True) -> P
     """
     kept = run if texts else run.without_texts()
     tables = {name: _columns(getattr(kept, name)) for name in TABLES}
-    if kept.controls is not None:
-        tables["controls"] = _columns(kept.controls)
+    judged = {name: getattr(kept, name) for name in JUDGED}
+    tables |= {name: _columns(frame) for name, frame in judged.items() if frame is not None}
     payload = {
         "format": FORMAT,
         "version": VERSION,
@@ -95,7 +100,15 @@ def load_run(path: str | os.PathLike[str]) -> Run:
     payload = _read(path)
     try:
         return _run(payload)
-    except (KeyError, TypeError, ValueError, AttributeError, MemevalError) as error:
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+        MemevalError,
+    ) as error:
         raise RunFileError(
             f"{path}: the run file is damaged ({said(error)}); wanted a file as memeval wrote it; "
             "run again, or take it from the history of your repository"
@@ -223,13 +236,16 @@ def _suite_payload(suite: Suite) -> dict[str, Any]:
     """The suite in the words of a probe file, and what these cannot say."""
     return suite.to_dict() | {
         "haystack_name": suite.haystack_name,
+        "chosen_of": suite.chosen_of,
         "withheld": {probe.name: probe.withheld for probe in suite if probe.withheld},
     }
 
 
 def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
-        payload = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+        payload = json.loads(text := Path(path).read_text(encoding="utf-8-sig"))
+        if "\\ud" in text.lower():  # half characters, which no file that memeval writes can hold
+            payload = json.loads(clean(json.dumps(payload, ensure_ascii=False)))
     except OSError as error:
         raise RunFileError(
             f"{path}: cannot be read ({error.strerror or error}); wanted a run file, such as "
@@ -255,17 +271,22 @@ def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _run(payload: Mapping[str, Any]) -> Run:
     tables = {name: _table(payload["tables"][name], schema) for name, schema in TABLES.items()}
-    controls = payload["tables"].get("controls")
-    return Run(
+    judged = {n: payload["tables"][n] for n in JUDGED if n in payload["tables"]}
+    made = Run(
         **tables,
-        manifest=Manifest(**_tuples(payload["manifest"])),
+        manifest=typed(Manifest(**_tuples(plain(payload["manifest"])))),
         suite=_suite(payload["suite"]),
-        validity=Validity(**_tuples(payload["validity"])),
+        validity=typed(Validity(**_tuples(plain(payload["validity"])))),
         targets=payload["targets"],
         floors=payload["floors"],
         allow_errors=payload["allow_errors"],
-        controls=None if controls is None else _table(controls, frames.CONTROLS),
+        **{name: _table(columns, JUDGED[name]) for name, columns in judged.items()},
     )
+    strangers = sorted(set(made.calls["probe"].dropna()) - {probe.name for probe in made.suite})
+    if strangers:
+        raise ValueError(f"it asks {shown(strangers[0])}, which is no probe of its suite")
+    _ = typed(made).verdict  # a table that cannot be scored is found out here
+    return made
 
 
 def _table(columns: Mapping[str, list[Any]], schema: frames.Schema) -> pd.DataFrame:
@@ -280,11 +301,14 @@ def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:
 def _suite(payload: Mapping[str, Any]) -> Suite:
     histories = {n: _ops(ops, "default") for n, ops in payload.get("histories", {}).items()}
     background = payload["haystack"]
-    return Suite(
-        tuple(_probe(one, histories, payload["withheld"]) for one in payload["probes"]),
-        None if background == "none" else tuple(_record(r, "default") for r in background),
-        payload["haystack_name"],
-        histories,
+    return typed(
+        Suite(
+            tuple(_probe(one, histories, payload["withheld"]) for one in payload["probes"]),
+            None if background == "none" else tuple(_record(r, "default") for r in background),
+            payload["haystack_name"],
+            histories,
+            chosen_of=payload["chosen_of"],
+        )
     )
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 from memeval.asking import Options
+from memeval.checks.kinds import shown
 from memeval.collecting import Collector, Progress, haystack_of, histories
 from memeval.errors import ProbeError, StoreError, WeakSuiteWarning
 from memeval.probe import Probe
@@ -18,6 +20,8 @@ from memeval.stores.bound import BoundStore, Meter, View
 from memeval.suite import Suite
 from memeval.summary import TARGETS, refuse_unknown
 from memeval.validity import judge
+
+OPTIONAL = frozenset({"repeats", "max_calls", "timeout_s"})
 
 
 def run(
@@ -109,8 +113,9 @@ def run(
     """
     refuse_unknown(targets or {}, "targets")
     refuse_unknown(floors or {}, "floors")
-    if repeats is not None and repeats < 1:
-        raise StoreError(f"repeats is {repeats}, wanted 1 or more; leave it out for the default")
+    _refuse_odd(Integral, 1, repeats=repeats, max_calls=max_calls)
+    _refuse_odd(Integral, 0, seed=seed, retries=retries, allow_errors=allow_errors)
+    _refuse_odd(Real, 0, settle_s=settle_s, poll_s=poll_s, timeout_s=timeout_s)
     suite = Suite.of(probes)
     if not suite:
         raise ProbeError("no probe to ask; give at least one, or load a folder with memeval.load")
@@ -148,6 +153,18 @@ def run(
         reasons = "; ".join(validity.reasons)
         warnings.warn(f"the suite is weak: {reasons}", WeakSuiteWarning, stacklevel=2)
     return made.judged(validity)
+
+
+def _refuse_odd(kind: Any, least: int, **options: Any) -> None:
+    """Refuse an option that is no number of its kind, or a smaller one; None is the default."""
+    wanted = f"a {'whole ' if kind is Integral else ''}number from {least}"
+    value: Any
+    for name, value in options.items():
+        if value is None and name in OPTIONAL:
+            continue
+        is_number = isinstance(value, kind) and not isinstance(value, bool)
+        if not is_number or not value >= least:
+            raise StoreError(f"{name} is {shown(value)}, wanted {wanted}; leave it out otherwise")
 
 
 def _refuse_too_many(suite: Suite, most: int, repeats: int, repeat_check: bool) -> None:

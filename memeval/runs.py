@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
@@ -18,60 +18,10 @@ from memeval.spec import spec_results, spec_summary
 from memeval.suite import WITHHELD, Suite
 from memeval.summary import TARGETS, summarize
 from memeval.text import visible
-
-Word = Literal["PASS", "FAIL", "INVALID"]
-
-
-@dataclass(frozen=True, slots=True)
-class Validity:
-    """Whether a suite can carry its numbers.
-
-    Attributes
-    ----------
-    status : {'valid', 'weak', 'invalid', 'unchecked'}
-        ``weak``: too thin, said beside every number. ``invalid``: no number is shown.
-        ``unchecked``: a bare list of probes, which nobody judged.
-    reasons : tuple of str
-        Why it is weak or invalid.
-    store_faults : tuple of str
-        What is wrong with the store rather than with the suite (rules C3 and C4).
-    notes : tuple of str
-        What could not be judged, and why.
-    next_step : str
-        What to do about it.
-    """
-
-    status: Literal["valid", "weak", "invalid", "unchecked"]
-    reasons: tuple[str, ...] = ()
-    store_faults: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    next_step: str = ""
-
-
-UNCHECKED = Validity(
-    "unchecked",
-    notes=("a bare list of probes: no haystack, and no control has judged it",),
-    next_step="put the probes into files and load them with memeval.load",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What it all comes to.
-
-    Attributes
-    ----------
-    word : {'PASS', 'FAIL', 'INVALID'}
-    reason, next_step : str
-        In words.
-    exit_code : int
-        0 good, 1 a verdict said no, 4 the suite is invalid.
-    """
-
-    word: Word
-    reason: str
-    next_step: str
-    exit_code: int
+from memeval.verdicts import UNCHECKED as UNCHECKED
+from memeval.verdicts import Validity as Validity
+from memeval.verdicts import Verdict as Verdict
+from memeval.verdicts import decide
 
 
 @dataclass(frozen=True)
@@ -142,6 +92,8 @@ class Run:
         Failed searches that do not fail the run.
     controls : pandas.DataFrame or None
         The controls frame, where controls were run.
+    causes : pandas.DataFrame or None
+        The causes frame, where the failed probes were diagnosed.
 
     Notes
     -----
@@ -159,6 +111,7 @@ class Run:
     floors: Mapping[str, float] = field(default_factory=dict)
     allow_errors: int = 0
     controls: pd.DataFrame | None = None
+    causes: pd.DataFrame | None = None
 
     @cached_property
     def results(self) -> pd.DataFrame:
@@ -182,7 +135,7 @@ class Run:
     def failing(self) -> pd.DataFrame:
         """The results of the probes that did not pass, worst first.
 
-        Leaks come first, then broken contracts, failed searches, lost records, misses, and
+        Leaks come first, then broken contracts, probes marked must, failed searches, misses, and
         negatives that were answered.
         """
         failed = self.results[self.results["passed"].eq(False).fillna(False)]
@@ -190,6 +143,7 @@ class Run:
             {
                 "leak": -failed["n_leaked"],
                 "contract": -failed["n_contract"],
+                "must": ~failed["probe"].isin([p.name for p in self.suite if p.must]),
                 "error": failed["status"].astype("str").eq("ok"),
                 "kind": failed["kind"].astype("str").eq("negative"),
                 "found": failed["recall_fraction"].fillna(0.0),
@@ -244,51 +198,7 @@ class Run:
     @cached_property
     def verdict(self) -> Verdict:
         """Verdict, reason and next step: the first rule that matches decides."""
-        if self.validity.status == "invalid":
-            why = "; ".join(self.validity.reasons)
-            return Verdict("INVALID", why, self.validity.next_step, 4)
-        for reason, next_step in self._objections():
-            return Verdict("FAIL", reason, next_step, 1)
-        return Verdict("PASS", self._praise(), self.validity.next_step, 0)
-
-    def _objections(self) -> Iterator[tuple[str, str]]:
-        """Everything that fails a run, most serious first, with what to do."""
-        leaking = self.results.loc[self.results["n_leaked"] > 0, "probe"]
-        if len(leaking):
-            yield (
-                f"{_count(self.leaks, 'leaked record')} in {_count(len(leaking), 'probe')}: "
-                f"{_names(leaking)}",
-                "find out why the store returned what it must not; a leak is never traded off",
-            )
-        breached = self.results.loc[self.results["n_contract"] > 0, "probe"]
-        if len(breached):
-            yield (
-                f"the store broke its contract in {_count(len(breached), 'probe')}: "
-                f"{_names(breached)}",
-                "read the column breaches of run.calls, and mend the store or what it declares",
-            )
-        if self.errors > self.allow_errors:
-            yield (
-                f"{_count(self.errors, 'search', 'searches')} failed, {self.allow_errors} allowed",
-                "read the column error of run.calls; --allow-errors N lets N pass",
-            )
-        if not self.results["status"].eq("ok").any():
-            yield (
-                "no probe was answered: all failed, were skipped, or are not supported",
-                "read the columns status and error of run.calls",
-            )
-        if self.validity.store_faults:
-            yield "; ".join(self.validity.store_faults), self.validity.next_step
-        for row in self.summary[self.summary["passed"].eq(False).fillna(False)].itertuples():
-            if not row.gate:
-                yield (
-                    f"{row.metric} is {row.value:.3f}, its floor is {row.floor:g}",
-                    "look at the failing probes, or set another floor",
-                )
-
-    def _praise(self) -> str:
-        failing, asked = len(self.failing), len(self.results)
-        return f"no leak, contract kept; {asked - failing} of {asked} probes passed"
+        return decide(self)
 
     def judged(self, validity: Validity, controls: pd.DataFrame | None = None) -> Run:
         """The same run with what was judged of it; what is scored already stays scored.
@@ -300,11 +210,18 @@ class Run:
         controls : pandas.DataFrame, optional
             The controls frame.
         """
-        judged = replace(self, validity=validity, controls=controls)
+        return self._with(validity=validity, controls=controls)
+
+    def diagnosed(self, causes: pd.DataFrame) -> Run:
+        """The same run with the causes of its failed probes, as `memeval.diagnose` gives them."""
+        return self._with(causes=causes)
+
+    def _with(self, **changes: Any) -> Run:
+        changed = replace(self, **changes)
         for name in ("results", "summary", "failing"):
             if name in self.__dict__:
-                judged.__dict__[name] = self.__dict__[name]
-        return judged
+                changed.__dict__[name] = self.__dict__[name]
+        return changed
 
     def without_texts(self) -> Run:
         """The same run without the texts of records and hits.
@@ -316,7 +233,10 @@ class Run:
             text=pd.array([pd.NA] * len(self.hits), dtype="str"),
             canary=self.hits["canary"].where(self.hits["canary"].isna(), WITHHELD),
         )
-        return replace(self, hits=bare, suite=self.suite.without_texts())
+        causes = self.causes
+        if causes is not None:
+            causes = causes.assign(evidence=pd.array([WITHHELD] * len(causes), dtype="str"))
+        return replace(self, hits=bare, suite=self.suite.without_texts(), causes=causes)
 
     def __iter__(self) -> Iterator[Any]:
         """Summary and results in the shapes of the specification."""
@@ -338,13 +258,3 @@ class Run:
         from memeval.report.notebook import run_html
 
         return run_html(self)
-
-
-def _count(n: int, one: str, many: str | None = None) -> str:
-    return f"{n} {one if n == 1 else many or one + 's'}"
-
-
-def _names(probes: pd.Series, most: int = 5) -> str:
-    names = [visible(name, 60) for name in probes]
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

@@ -41,6 +41,9 @@ class Suite(Sequence[Probe]):
         Histories that several probes share; these probes hold them in ``given`` as well.
     notes : tuple of Fault
         What was odd in the files but not wrong, for `lint`.
+    chosen_of : int
+        How many probes the suite has of which these were chosen; 0 for a whole one. Chosen probes
+        say nothing of the suite, so no control judges them.
 
     Raises
     ------
@@ -62,6 +65,7 @@ class Suite(Sequence[Probe]):
     haystack_name: str = field(default="none", compare=False)
     histories: Mapping[str, Sequence[Op]] = field(default_factory=dict, hash=False)
     notes: tuple[Fault, ...] = field(default=(), compare=False)
+    chosen_of: int = field(default=0, compare=False)
 
     def __post_init__(self) -> None:
         faults = name_faults((p.name, p.file, p.line) for p in self.probes)
@@ -123,8 +127,12 @@ class Suite(Sequence[Probe]):
         """The same suite with fewer probes."""
         kept = tuple(probes)
         named = {p.history for p in kept}
+        whole = max(self.chosen_of, len(self))
         return replace(
-            self, probes=kept, histories={n: ops for n, ops in self.histories.items() if n in named}
+            self,
+            probes=kept,
+            histories={n: ops for n, ops in self.histories.items() if n in named},
+            chosen_of=whole if len(kept) < whole else 0,
         )
 
     @property

@@ -6,6 +6,7 @@ import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from types import MappingProxyType
 from typing import Literal
 
@@ -165,7 +166,7 @@ _UNDEFINED = Measured(math.nan, 0)
 
 
 def refuse_unknown(bounds: Mapping[str, float], what: str) -> None:
-    """Refuse targets or floors of a metric that there is not.
+    """Refuse targets or floors of a metric that there is not, and bounds that are no numbers.
 
     Parameters
     ----------
@@ -177,9 +178,13 @@ def refuse_unknown(bounds: Mapping[str, float], what: str) -> None:
     Raises
     ------
     FrameError
-        If a name is no metric; the message names the nearest.
+        If a name is no metric, where the message names the nearest, or a bound is not finite.
     """
-    for name in bounds:
+    if not isinstance(bounds, Mapping):
+        raise FrameError(f"{what}: found a {type(bounds).__name__}, wanted a mapping of metrics")
+    for name, bound in bounds.items():
+        if isinstance(bound, bool) or not isinstance(bound, Real) or not abs(bound) < math.inf:
+            raise FrameError(f"{what}: {name} is {bound!r:.60}, wanted a finite number")
         if name not in METRICS:
             near = difflib.get_close_matches(str(name), METRICS, 1, 0.0)[0]
             raise FrameError(

@@ -15,11 +15,20 @@ from functools import lru_cache
 from typing import Literal
 
 from memeval.neardup import count_units, near_duplicate_key
-from memeval.words import clean, contains_tokens, count_tokens, is_hidden, normalise, tokens
+from memeval.words import (
+    clean,
+    contains_tokens,
+    content_words,
+    count_tokens,
+    is_hidden,
+    normalise,
+    tokens,
+)
 
 __all__ = [
     "clean",
     "contains_tokens",
+    "content_words",
     "count_tokens",
     "count_units",
     "display_width",

@@ -117,19 +117,25 @@ def judge(run: Run, controls: pd.DataFrame | None = None) -> Validity:
     -------
     Validity
         Invalid, weak or valid; faults of the store; what could not be judged; the next step.
+        Unchecked where only some probes of a suite were chosen.
     """
     frame = to_frame(rows(run)) if controls is None else controls
     broken = frame[frame["applicable"] & frame["passed"].eq(False).fillna(False)]
     suite = tuple(broken.loc[broken["blames"] == "suite", "reason"])
     store = tuple(broken.loc[broken["blames"] == "store", "reason"])
-    notes = tuple(frame.loc[~frame["applicable"], "reason"]) + run.manifest.notes
+    notes = tuple(dict.fromkeys(frame.loc[~frame["applicable"], "reason"])) + run.manifest.notes
+    if run.suite.chosen_of:
+        chosen = f"{len(run.suite)} of {run.suite.chosen_of} probes were chosen"
+        partial = f"{chosen}: they judge neither the suite nor the store"
+        step = "ask the whole suite before you believe a mean"
+        return Validity("unchecked", notes=(partial, *run.manifest.notes), next_step=step)
     if positives(run).n == 0:
         suite = ("no positive probe: nothing can be recalled, so nothing is measured",)
     if suite:
         step = "mend the suite before you believe any number of it: memeval lint, memeval control"
         return Validity("invalid", suite, store, notes, step)
     thin = tuple(_thin(run))
-    step = "look at the failing probes first" if len(run.failing) else "keep this run as a baseline"
+    step = "look at the failing probes first" if len(run.failing) else "nothing failed: add probes"
     if store:
         step = "the suite is sound and the store is not: look at how it ranks and what it is asked"
     return Validity("weak" if thin else "valid", thin, store, notes, step)

@@ -1,7 +1,7 @@
 """Words of other people's text: cleaned, made comparable, split.
 
-What a hit or a canary is matched on. The names are handed on by `memeval.text`, which holds what
-makes text safe to show.
+What a hit or a canary is matched on, and what a query shares with a record. The names are handed on
+by `memeval.text`, which holds what makes text safe to show.
 """
 
 from __future__ import annotations
@@ -11,7 +11,31 @@ import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 
-__all__ = ["clean", "contains_tokens", "count_tokens", "normalise", "tokens"]
+__all__ = [
+    "FUNCTION_WORDS",
+    "clean",
+    "contains_tokens",
+    "content_words",
+    "count_tokens",
+    "normalise",
+    "tokens",
+]
+
+# Words of English that say nothing of what is asked for; short forms stand without apostrophe.
+FUNCTION_WORDS = frozenset(
+    """
+    a about after again all also am an and any are arent as at be because been before being between
+    both but by bye can cannot cant could couldnt d did didnt do does doesnt doing dont down during
+    each either else ever few for from further get gets go goodbye got had hadnt has hasnt have
+    havent having he hello her here hers herself hey hi him himself his how i if in into is isnt it
+    its itself just later let ll m many me might more most much must my myself neither no
+    nor not now of off ok okay on once only or other our ours ourselves out over own please re s
+    same see shall she should shouldnt since so some such t tell than thank thanks that the their
+    theirs them themselves then there these they this those though through to too under until up
+    upon us ve very was wasnt we were werent what when where whether which while who whom whose why
+    will with within without wont would wouldnt yes you your yours yourself yourselves
+    """.split()
+)
 
 _SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
 # Format characters (category Cf) that do have a glyph: Arabic, Syriac and Kaithi number signs.
@@ -46,6 +70,7 @@ _UNSPACED = (
     *((0x4E00, 0x9FFF), (0xA980, 0xA9FF), (0xAA60, 0xAA7F), (0xF900, 0xFAFF), (0x20000, 0x3FFFF)),
 )
 _ASCII_PARTS = re.compile("[A-Za-z0-9]+|[^A-Za-z0-9]")
+_SHORT_FORM = re.compile(r"(?<=\w)'(?:s|re|ve|ll|d|m)(?!\w)")
 
 
 def clean(text: str) -> str:
@@ -183,6 +208,48 @@ def tokens(text: str) -> list[str]:
     ['हिन्दी', '木', '箱']
     """
     return split_words(normalise(text))
+
+
+def _always(char: str) -> bool:
+    return True
+
+
+def content_words(text: str) -> list[str]:
+    """Words that tell what a text is about, each once, in order.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    list of str
+        Words as in `tokens` without the `FUNCTION_WORDS` of English; ``'s`` and its like are cut
+        off, and other apostrophes vanish (``don't`` is a function word). In scripts written without
+        spaces, where a single character says little, every two neighbours are a word, and a
+        character is one only where it stands alone.
+
+    Examples
+    --------
+    >>> content_words("Where is Ana's spare key, and isn't it Bo's?")
+    ['ana', 'spare', 'key', 'bo']
+    >>> content_words("木箱子 key 木")
+    ['木箱', '箱子', 'key', '木']
+    """
+    plain = _SHORT_FORM.sub("", normalise(text)).replace("'", "")
+    found: list[str] = []
+    run: list[str] = []
+    for part in [*split_words(plain, _always), " "]:
+        kind = _kind(part[0])
+        if kind == "lone":
+            run.append(part)
+            continue
+        found += map("".join, zip(run, run[1:], strict=False)) if len(run) > 1 else run
+        run = []
+        if kind and part not in FUNCTION_WORDS:
+            found.append(part)
+    return list(dict.fromkeys(found))
 
 
 def contains_tokens(text: str, token_text: str) -> bool:

@@ -222,6 +222,56 @@ def controls() -> pd.DataFrame:
     )
 
 
+def causes() -> pd.DataFrame:
+    """Causes of the four that failed; the order is not that of how bad they are."""
+    return frame(
+        [
+            {
+                "probe": "neighbour",
+                "cause": "leaked",
+                "evidence": "a record of another scope came back: n2 at rank 4",
+                "next_step": "filter by scope inside the store",
+            },
+            {
+                "probe": "answers-anyway",
+                "cause": "contract",
+                "evidence": "a hit came back that nobody wrote",
+                "next_step": "mend the store, or declare what it does",
+            },
+            {
+                "probe": "cafe-or-bar",
+                "cause": "outranked",
+                "evidence": "before c1: c3 (We met at work.); it comes at rank 17",
+                "rank_found": 17,
+                "displaced_by": "c3 h1 unknown: Who wrote this?",
+                "next_step": "read what stands before it",
+            },
+            {
+                "probe": "search-breaks",
+                "cause": "not_reproduced",
+                "evidence": "asked again of a clean store, it passes",
+                "next_step": "ask it several times (--repeats 5)",
+            },
+        ],
+        frames.CAUSES,
+    )
+
+
+def scored() -> pd.DataFrame:
+    """The same hits, each with a score: a floor of 0.8 empties the wrong answer."""
+    scores = {"answers-anyway": 0.1, "lunch-spot": 0.9}
+    found = hits()
+    found["score"] = found["probe"].map(scores).fillna(0.8)
+    found.loc[found["record_id"].eq("r1"), "score"] = 0.5
+    return found
+
+
+def diagnosed_run(**more: Any) -> Run:
+    """The run of the eight probes with its causes, of a store whose scores have an order."""
+    told = manifest(capabilities={"honours": ["filter", "now"], "score_order": "high"})
+    return make_run(**({"causes": causes(), "hits": scored(), "manifest": told} | more))
+
+
 def manifest(**more: Any) -> Manifest:
     """A manifest by hand."""
     return replace(
@@ -290,7 +340,22 @@ def hostile_run(validity: Validity = VALID) -> Run:
         suite,
         said,
         controls=controls().assign(reason=PAYLOADS[1], store=PAYLOADS[3], metric=PAYLOADS[4]),
+        causes=_hostile_causes(asked),
     )
+
+
+def _hostile_causes(asked: Sequence[Probe]) -> pd.DataFrame:
+    said = [
+        {
+            "probe": probe.name,
+            "cause": "failed",
+            "evidence": f"asked again: {text}",
+            "displaced_by": text[:3000],
+            "next_step": text[:300],
+        }
+        for probe, text in zip(asked, [*PAYLOADS, LONG], strict=True)
+    ]
+    return frame(said, frames.CAUSES)
 
 
 def _hostile_probe(n: int, text: str) -> Probe:

@@ -21,6 +21,7 @@ MEASURING = (
 READING = (
     "metrics", "measures", "judging", "rankings", "summary", "contract", "plots", "suite", "probe",
     "loading", "runs", "runfiles", "spec", "validity", "report", "datasets", "widgets",
+    "curves", "levels", "breakdown", "mining", "transcripts", "transcript_shapes", "adding",
 )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 import subprocess
@@ -128,7 +129,7 @@ def test_the_example_that_ends_the_help_of_a_verb_runs(
 
 
 def test_verbs_of_later_versions_are_not_there() -> None:
-    assert set(VERBS) == {"control", "run", "report", "lint", "env"}
+    assert set(VERBS) == {"control", "run", "report", "lint", "add", "schema", "env"}
     assert "simulate" not in build().format_help()
 
 
@@ -205,3 +206,23 @@ def test_any_console_takes_the_output(encoding: str, app: Path) -> None:
         assert "UnicodeEncodeError" not in said and "Traceback" not in said
         assert "bug in memeval" not in said
         assert done.returncode in (0, 1, 2)
+
+
+def test_files_are_read_and_written_as_utf8_whatever_the_host_prefers(app: Path) -> None:
+    text = "- {name: quotes, query: “木箱” café, given: [{id: a, text: 木箱 café}], expect: [a]}\n"
+    marked = b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode()
+    (app / "probes" / "marked.yaml").write_bytes(marked)
+    host = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    prefers = python(
+        "-c", "import locale; print(locale.getpreferredencoding(False))", cwd=app, **host
+    )
+    assert prefers.stdout.decode().strip().lower() not in ("utf-8", "utf8")
+    argv = ("-m", "memeval", "run", "--store", "my_stores:Words", "--name", "quotes",
+            "--out", "eval-results.json")  # fmt: skip
+    done = python(*argv, cwd=app, **host)
+    assert done.returncode in (0, 1), done.stderr
+    written = [app / "eval-results.json", *(app / ".memeval" / "runs").iterdir()]
+    assert len(written) >= 2
+    for path in written:
+        data = path.read_bytes()
+        assert data[:1] == b"{" and b"\r" not in data and json.loads(data.decode("utf-8"))

@@ -62,6 +62,24 @@ def test_report_of_a_saved_run_needs_no_store(app: Path, capsys: Captured) -> No
     assert len(list((app / ".memeval" / "runs").glob("*.json"))) == 1
 
 
+def test_report_tells_why_and_a_run_without_causes_is_drawn_too(
+    app: Path, capsys: Captured
+) -> None:
+    argv = ["report", "--store", "my_stores:Leaky"]
+    assert main(argv) == 1
+    assert "Mend boiler-service-month first" in capsys.readouterr().out
+    page = app / "memeval-report.html"
+    assert 'id="why"' in page.read_text(encoding="utf-8")
+    shutil.rmtree(app / ".memeval")
+    assert main([*argv, "--no-diagnose"]) == 1
+    (old,) = (app / ".memeval" / "runs").glob("*.json")
+    capsys.readouterr()
+    assert main(["report", str(old)]) == 1
+    out = capsys.readouterr().out
+    assert "FAILING PROBES" in out and "WHY" not in out
+    assert 'id="why"' not in page.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [(None, "cannot be read"), ("{", "is not JSON"), ("{}", "is not a run file")],
@@ -117,7 +135,7 @@ def test_a_report_that_cannot_be_written_is_refused_before_anything_is_asked(
 ) -> None:
     assert main(["report", "--store", "my_stores:Words", "--html", "no/such.html"]) == 2
     out, err = capsys.readouterr()
-    assert "there is no folder no" in err and not out
+    assert "there is no folder" in err and not out
     assert not (app / ".memeval").exists()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memeval import load_run
+from memeval import StoreError, load_run
 from memeval.cli import main
 
 APP = Path(__file__).parent / "cli_app"
@@ -37,6 +37,14 @@ def strict(text: str) -> Any:
 
 def kept_runs(app: Path) -> list[Path]:
     return sorted((app / ".memeval" / "runs").glob("*.json"))
+
+
+def no_positive_probe(app: Path) -> None:
+    """Write a suite that is invalid, of a probe that any store answers."""
+    (app / "negative.yaml").write_text(
+        "- name: nobody-said\n  query: Where is the ladder kept?\n"
+        "  given: [{id: n1, text: The ladder is kept behind the shed.}]\n"
+    )
 
 
 def run_json(capsys: Captured, *argv: str, store: str = "Words") -> tuple[int, Any]:
@@ -183,12 +191,29 @@ def test_failed_last_asks_what_failed_in_the_run_that_was_kept(app: Path, capsys
     _, payload = run_json(capsys, "--failed-last")
     assert list(payload["per_probe"]) == ["ladder-in-the-shed"]
     assert main(["run", "--failed-last"]) == 2  # it passed, so none is left
-    assert "no probe is left to run: asked for --failed-last" in capsys.readouterr().err
+    assert "every probe passed when it was last asked" in capsys.readouterr().err
+
+
+def test_a_run_of_chosen_probes_does_not_forget_what_else_failed(
+    app: Path, capsys: Captured
+) -> None:
+    run_json(capsys, store="FailingOnce")
+    run_json(capsys, "--name", "choir-*", store="FailingOnce")
+    _, payload = run_json(capsys, "--failed-last")
+    assert list(payload["per_probe"]) == ["ladder-in-the-shed"]
 
 
 def test_failed_last_falls_back_to_the_results_file(app: Path, capsys: Captured) -> None:
     run_json(capsys, store="FailingOnce")
     shutil.rmtree(app / ".memeval")
+    assert list(run_json(capsys, "--failed-last")[1]["per_probe"]) == ["ladder-in-the-shed"]
+
+
+def test_a_results_file_with_a_byte_order_mark_is_read(app: Path, capsys: Captured) -> None:
+    run_json(capsys, store="FailingOnce")
+    shutil.rmtree(app / ".memeval")
+    results = app / "eval-results.json"
+    results.write_bytes(b"\xef\xbb\xbf" + results.read_bytes())
     assert list(run_json(capsys, "--failed-last")[1]["per_probe"]) == ["ladder-in-the-shed"]
 
 
@@ -273,6 +298,94 @@ def test_a_dry_run_of_the_controls_asks_the_store_twice(app: Path, capsys: Captu
         assert strict(capsys.readouterr().out)["searches"] == 25
 
 
+def test_failed_probes_are_diagnosed_told_and_kept(
+    app: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["run", "--store", "my_stores:Leaky"]) == 1
+    out, err = capsys.readouterr()
+    told = [
+        "VERDICT",
+        "Mend boiler-service-month first: a leak",
+        "leaked (4)",
+        "FAILING PROBES",
+        "because",
+    ]
+    assert [out.index(words) for words in told] == sorted(out.index(words) for words in told)
+    assert max(map(len, out.splitlines())) <= 80
+    (kept,) = kept_runs(app)
+    causes = load_run(kept).causes
+    assert causes is not None
+    assert set(causes["cause"]) == {"leaked"} and len(causes) == 4
+
+
+def test_where_nothing_failed_nothing_is_asked_again(
+    app: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memeval.diagnosis.diagnose", None)  # calling it would fail
+    assert main(["run", "--store", "my_stores:Words"]) == 0
+    out, err = capsys.readouterr()
+    assert "WHY" not in out and "diagnos" not in err
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["--no-diagnose"], ""),
+        (["--max-calls", "100000"], "not diagnosed: --max-calls bounds the run alone"),
+        (["--probes", "negative.yaml"], ""),
+    ],
+)
+def test_diagnosing_is_left_out_when_told_bounded_or_invalid(
+    argv: list[str], said: str, app: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memeval.diagnosis.diagnose", None)
+    no_positive_probe(app)
+    code = main(["run", "--store", "my_stores:Leaky", *argv])
+    assert code == (4 if "negative.yaml" in argv else 1)
+    out, err = capsys.readouterr()
+    assert "WHY" not in out and said in err and "could not be diagnosed" not in err
+    assert load_run(kept_runs(app)[0]).causes is None
+
+
+@pytest.mark.parametrize("verb", ["run", "report"])
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (StoreError("the index went away; start it"), "the index went away; start it"),
+        (LookupError("no such table"), "no such table"),
+        (KeyboardInterrupt(), "interrupted while asking why"),
+    ],
+)
+def test_a_run_is_shown_and_kept_where_it_cannot_be_diagnosed(
+    verb: str,
+    error: BaseException,
+    said: str,
+    app: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("memeval.diagnosis.diagnose", broken)
+    assert main([verb, "--store", "my_stores:Leaky", "--quiet"]) == 1
+    out, err = capsys.readouterr()
+    assert said in err and "the run itself is kept, without causes" in err
+    assert "recall_all" in out and "spare-key-holder" in out and "WHY" not in out
+    assert load_run(kept_runs(app)[0]).causes is None
+
+
+def test_a_dry_run_says_that_asking_why_comes_on_top(app: Path, capsys: Captured) -> None:
+    for verb in ("run", "report"):
+        assert main([verb, "--store", "my_stores:Words", "--dry-run"]) == 0
+        assert "asking why is not counted" in capsys.readouterr().err
+        assert main([verb, "--store", "my_stores:Words", "--dry-run", "--no-diagnose"]) == 0
+        assert "asking why" not in capsys.readouterr().err
+    assert main(["control", "--store", "my_stores:Words", "--dry-run"]) == 0
+    assert "asking why" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("form", ["table", "markdown"])
 def test_tables_fit_and_show_metrics_verdict_and_failing_probes(
     form: str, app: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
@@ -328,7 +441,8 @@ def test_control_exits_1_where_the_store_is_no_better_than_luck(
 def test_an_invalid_suite_exits_4_and_shows_no_number(
     verb: str, app: Path, capsys: Captured
 ) -> None:
-    argv = [verb, "--store", "my_stores:Words", "--tag", "negative"]
+    no_positive_probe(app)
+    argv = [verb, "--store", "my_stores:Words", "--probes", "negative.yaml"]
     assert main(argv) == 4
     out = capsys.readouterr().out
     assert "no positive probe" in out
@@ -344,3 +458,16 @@ def test_without_probes_here_the_shipped_suite_is_asked_and_that_is_told(
     assert main(["run", "--dry-run"]) == 0
     assert "the shipped suite" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_run_of_chosen_probes_leaves_the_results_file_of_the_suite_alone(
+    app: Path, capsys: Captured
+) -> None:
+    assert main(["run", "--store", "my_stores:Words"]) == 0
+    before = (app / "eval-results.json").read_bytes()
+    assert main(["run", "--store", "my_stores:Words", "--name", "choir-*"]) == 0
+    assert (app / "eval-results.json").read_bytes() == before
+    assert "stays as it is" in capsys.readouterr().err
+    named = ["--name", "choir-*", "--out", "part.json"]
+    assert main(["run", "--store", "my_stores:Words", *named]) == 0
+    assert list(json.loads((app / "part.json").read_text())["per_probe"]) == ["choir-practice-day"]

@@ -18,9 +18,15 @@ ONE_ROW: dict[str, dict[str, Any]] = {
     "results": {"probe": "p", "kind": "negative", "recall_all": None, "passed": True},
     "summary": {"metric": "mrr", "value": None, "better": "higher", "passed": None},
     "controls": {"store": "null", "rule": "C1", "must": "at_most", "passed": None},
+    "causes": {"probe": "p", "cause": "cut", "rank_found": None, "displaced_by": None},
     "probes": {"probe": "p", "kind": "positive", "line": None},
     "tags": {"probe": "p", "tag": "scope"},
+    "candidates": {"candidate": 1, "source": "entry 3", "query": "Which number?", "n_records": 0},
     "faults": {"level": "error", "line": None, "file": None},
+    "recall_curve": {"k": 1, "metric": "mrr", "value": None, "low": None, "n": 0},
+    "threshold_curve": {"floor": 0.5, "recall_all": None, "best": True},
+    "tag_summary": {"tag": None, "n_positive": 1, "recall_all": None},
+    "overlap": {"probe": "p", "overlap": None},
 }
 
 

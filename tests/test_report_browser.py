@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_fixtures import INVALID, PAYLOADS, SCRIPT, hostile_run, make_run
+from report_fixtures import INVALID, PAYLOADS, SCRIPT, diagnosed_run, hostile_run, make_run
 
 from memeval.loading import load_text
 from memeval.report import write_report
@@ -94,7 +94,7 @@ def visit(browser: Any) -> Iterator[Open]:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_report(make_run(), tmp_path_factory.mktemp("report") / "report.html")
+    return write_report(diagnosed_run(), tmp_path_factory.mktemp("report") / "report.html")
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def invalid(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
-    return write_report(make_run(validity=INVALID), folder / "invalid.html")
+    return write_report(diagnosed_run(validity=INVALID), folder / "invalid.html")
 
 
 def names(page: Any) -> list[str]:
@@ -184,7 +184,7 @@ def test_a_deep_link_opens_its_detail(visit: Open, report: Path) -> None:
 def test_the_table_sorts_by_its_buttons_and_says_how(visit: Open, report: Path) -> None:
     page = visit(report)
     given = names(page)
-    assert given[:4] == ["neighbour", "answers-anyway", "search-breaks", "cafe-or-bar"]
+    assert given[:4] == ["neighbour", "answers-anyway", "cafe-or-bar", "search-breaks"]  # by cause
     button = "#table th button >> text=First rank"
     page.click(button)
     # Ranks by hand: neighbour 1, lunch-spot 2, old-address 2; the others have none and stay last.
@@ -310,3 +310,34 @@ def test_the_title_is_plain_text(hostile: Path) -> None:
     found = re.search("<title>(.*?)</title>", hostile.read_text(encoding="utf-8"), re.S)
     assert found
     assert unescape(found[1]).startswith(f"FAIL: {SCRIPT}")
+
+
+def test_a_cause_leads_to_the_detail_of_its_probe(visit: Open, report: Path) -> None:
+    page = visit(report)
+    page.click("#why .causes a >> text=search-breaks")
+    page.wait_for_function("document.getElementById('probe-search-breaks').open")
+    box = page.locator("#probe-search-breaks .why")
+    assert box.is_visible() and "not_reproduced" in box.inner_text()
+    page.click("#verdict a")
+    page.wait_for_function("document.getElementById('probe-neighbour').open")
+
+
+@pytest.mark.parametrize("width", [380, 1200])
+def test_charts_are_as_wide_as_their_page_and_their_words_keep_their_size(
+    visit: Open, report: Path, width: int
+) -> None:
+    page = visit(report, viewport={"width": width, "height": 800})
+    for chart in page.query_selector_all("svg.chart"):
+        box = chart.bounding_box()
+        assert 300 <= box["width"] <= width
+        for word in chart.query_selector_all("text"):
+            inside = word.bounding_box()
+            assert 8 <= inside["height"] <= 20
+            assert inside["x"] >= 0 and inside["x"] + inside["width"] <= width
+    assert page.locator("#why .causes .step").first.is_visible()
+
+
+def test_a_phone_shows_the_next_steps_without_scrolling(visit: Open, report: Path) -> None:
+    page = visit(report, viewport={"width": 380, "height": 800})
+    step = page.locator("#why .causes .step").first.bounding_box()
+    assert step["x"] + step["width"] <= 380

@@ -81,7 +81,8 @@ def html() -> str:
 
 
 def test_the_control_result_comes_first_then_verdict_numbers_probes_manifest(html: str) -> None:
-    names = ["controls", "verdict", "numbers", "probes", "details", "manifest"]
+    settings = ["cutoffs", "floors", "tags"]
+    names = ["controls", "verdict", "numbers", *settings, "probes", "details", "manifest"]
     assert re.findall(r'<section id="(\w+)"', html) == names
     assert "grades retrieval" in html[: html.index('<section id="controls"')]
 

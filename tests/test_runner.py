@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -13,7 +14,7 @@ from memeval.runner import histories, plan, run
 from memeval.stores.broken import NullStore, RandomStore
 from memeval.stores.sqlite import SqliteStore
 from memeval.suite import Suite
-from tests.suites import BACKGROUND, positive, suite
+from tests.suites import BACKGROUND, leakable, positive, suite
 
 thin = pytest.mark.filterwarnings("ignore::memeval.errors.WeakSuiteWarning")
 TIMES = ["write_ms", "visible_ms", "cold_ms", "latency_ms"]
@@ -73,7 +74,7 @@ def _refusing() -> Any:
 
 
 def test_repeats_below_one_are_refused() -> None:
-    with pytest.raises(StoreError, match="repeats is 0, wanted 1 or more"):
+    with pytest.raises(StoreError, match="repeats is 0, wanted a whole number from 1"):
         run([positive(1)], SqliteStore, repeats=0)
 
 
@@ -175,3 +176,43 @@ def test_an_amnesiac_store_is_not_passed_although_nothing_leaks() -> None:
         "the store recalls 0 of 25 probes, 7 are needed to be better than luck",
     )
     assert (made.verdict.word, made.verdict.exit_code) == ("FAIL", 1)
+
+
+def test_chosen_probes_judge_neither_suite_nor_store() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = run(suite().select(names=["negative-*"]), SqliteStore)
+    assert made.validity.status == "unchecked"
+    assert made.validity.notes[0] == (
+        "5 of 30 probes were chosen: they judge neither the suite nor the store"
+    )
+    assert made.verdict.word == "PASS"
+    assert run(suite()[:], SqliteStore).validity.status == "valid"  # all of it is no choice
+
+
+def test_a_lost_probe_that_is_marked_must_fails_the_run_and_comes_first() -> None:
+    lost = replace(positive(1), name="z-must", must=True, query="nothing of this kind")
+    also = replace(positive(2), name="a-missed", query="nothing of that kind")
+    made = run([also, lost, positive(3)], SqliteStore)
+    assert made.verdict.reason == "1 probe marked must did not pass: z-must"
+    assert made.verdict.exit_code == 1
+    assert list(made.failing["probe"]) == ["z-must", "a-missed"]
+
+
+def test_a_store_that_is_broken_on_purpose_needs_no_self_check() -> None:
+    assert run([positive(1)], "null").recall_at_k == 0.0
+    assert run([positive(1)], "random").recall_at_k == 1.0  # k = 5 of four records
+
+
+def test_every_objection_is_told_the_most_serious_first() -> None:
+    class Bad(SqliteStore):
+        def search(self, query: str, *, scope: str, **options: Any) -> list[Hit]:
+            if "person1 " in query:
+                raise ConnectionError("refused")
+            found = super().search(query, scope=scope, **options)
+            return found + super().search(query, scope="bo", **options)
+
+    made = run([leakable(1), positive(1)], Bad, check_store=False)
+    assert made.verdict.reason == (
+        "1 leaked record in 1 probe: leakable-01; also: 1 search failed, 0 allowed"
+    )

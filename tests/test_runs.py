@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from memeval.controls import run_controls
+from memeval.diagnosis import diagnose
 from memeval.errors import MemevalError, RunFileError
 from memeval.probe import Probe
 from memeval.record import Advance, Delete, Hit, Record
@@ -277,3 +278,19 @@ def test_latency_is_the_search_alone_in_milliseconds(made: Run) -> None:
     assert np.isfinite(latency).all()
     assert (latency > 0).all()
     assert (latency < 10_000).all()
+
+
+def test_causes_are_saved_with_the_run_and_leave_no_text_without_texts(
+    failed: Run, tmp_path: Path
+) -> None:
+    causes = diagnose(failed, Forgetful).causes
+    diagnosed = failed.diagnosed(causes)
+    assert diagnosed.verdict == failed.verdict
+    back = load_run(save_run(diagnosed, tmp_path / "run.json")).causes
+    assert back is not None
+    pd.testing.assert_frame_equal(back, causes)
+    path = save_run(diagnosed, tmp_path / "bare.json", texts=False)
+    assert "falafel" not in path.read_text()
+    bare = load_run(path).causes
+    assert bare is not None
+    assert list(bare["cause"]) == list(causes["cause"])

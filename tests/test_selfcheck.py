@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import odd_stores as odd
@@ -125,6 +126,28 @@ def test_a_search_that_hangs_is_an_error_and_not_waited_for() -> None:
 )
 def test_a_store_that_finds_its_record_passes(make: Callable[[], Any]) -> None:
     assert check(make).search_ms >= 0.0
+
+
+class SmallIndex(odd.Counting):
+    """Raises where more is asked for than it holds."""
+
+    def search(self, query: str, *, k: int, scope: str) -> Any:
+        if k > len(self.kept):
+            raise IndexError("k is larger than the index")
+        return super().search(query, k=k, scope=scope)
+
+
+def test_a_store_that_refuses_a_k_above_what_it_holds_passes_and_fails_that_probe_alone() -> None:
+    check(SmallIndex)
+    made = run([PROBE, replace(PROBE, name="fitting", k=1)], SmallIndex)
+    assert made.calls["status"].tolist() == ["failed", "ok"]
+    assert "k is larger than the index" in made.calls["error"][0]
+
+
+def test_stores_that_share_their_records_are_found_out_where_they_refuse_a_large_k_too() -> None:
+    place = odd.Place("fresh")
+    shared = type("Shared", (SmallIndex, odd.Client), {"count": lambda self: None})
+    assert "share their records" in refusal(lambda: shared(place))
 
 
 def test_a_store_that_finds_its_record_later_is_waited_for() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import odd_stores as odd
 import pytest
 
+from memeval import collecting
 from memeval.errors import StoreError
 from memeval.probe import Probe
 from memeval.record import Delete, Record
@@ -110,6 +112,29 @@ def test_a_clear_that_says_ok_and_leaves_records_is_found_out() -> None:
     with pytest.raises(StoreError, match=r"clear\(\) returned and left 1 records"):
         with space.clean("one") as desk:
             desk.write_all([Record("r1", "noodles", "ana")])
+
+
+class ClearingSlowly(odd.Clearing):
+    """Takes its time to be emptied."""
+
+    def clear(self) -> None:
+        time.sleep(0.12)
+        super().clear()
+
+
+def test_the_time_of_emptying_is_told_and_stands_in_no_latency(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(collecting, "TOLD_FROM_S", 0.2)
+    probes = [Probe(name, "noodles", [Record("r1", "noodles")], ["r1"]) for name in ("a", "b")]
+    place = odd.Place("clear")
+    made = run(probes, lambda: ClearingSlowly(place))
+    # Emptied after each of two histories, 0.12 s each time.
+    (told,) = [note for note in made.manifest.notes if "emptying" in note]
+    assert 0.2 <= float(told.split(" took ")[1].split(" s")[0]) < 0.6
+    assert made.calls[["write_ms", "cold_ms", "latency_ms"]].max(axis=None) < 100
+    quick = run(probes, lambda: odd.Clearing(place))
+    assert not [note for note in quick.manifest.notes if "emptying" in note]
 
 
 @pytest.mark.parametrize(("way", "lacks"), [("clear", "clear"), ("fork", "scratch")])

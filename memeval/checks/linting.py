@@ -9,6 +9,7 @@ from typing import Any
 
 from memeval.checks.fitting import empty_scope_faults
 from memeval.checks.kinds import shown
+from memeval.checks.wording import shared_words
 from memeval.errors import Fault
 from memeval.probe import Probe
 from memeval.record import Record
@@ -20,6 +21,7 @@ FEWEST_FORBID = 5
 FEWEST_PER_TAG = 5
 NEGATIVE_SHARE = 0.15
 FEWEST_TO_SEE_ORDER = 5
+MOST_SHARED = 0.5
 
 
 def warnings(probes: Sequence[Probe], haystack: Sequence[Record] | None) -> list[Fault]:
@@ -162,6 +164,20 @@ def _single(probe: Probe, surrounded: bool) -> Iterator[Fault]:
                 "add it to the meta of the record, or change the filter",
                 "filter",
             )
+    if "paraphrase" in probe.tags:
+        yield from _repeats(probe)
+
+
+def _repeats(probe: Probe) -> Iterator[Fault]:
+    """A paraphrase says it in other words; one that does not is found by any keyword search."""
+    shared, asked = shared_words(probe)
+    if len(shared) > MOST_SHARED * len(asked):
+        yield Fault(
+            f"tagged 'paraphrase', but {len(shared)} of {_many(len(asked), 'content word')} of the "
+            f"query stand in the expected record: {', '.join(map(shown, shared))}",
+            "ask in other words, or drop the tag",
+            "tags",
+        )
 
 
 def _passes(meta: Any, wanted: Any) -> bool:

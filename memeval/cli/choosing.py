@@ -67,8 +67,10 @@ def choose(suite: Suite, args: argparse.Namespace, config: Config) -> Suite:
 
 
 def _failed(suite: Suite, config: Config) -> Suite:
-    """Keep the probes that failed in the last run; none where all of them passed."""
+    """Keep the probes that failed when they were last asked."""
     failed = failed_last(config)
+    if not failed:
+        raise ProbeError("--failed-last: every probe passed when it was last asked; none is left")
     names = [probe.name for probe in suite if probe.name in failed]
     return suite.select(names=names) if names else suite[:0]
 
@@ -85,13 +87,12 @@ def _there(suite: Suite) -> str:
 
 
 def failed_last(config: Config) -> frozenset[str]:
-    """Names of the probes that failed in the last run that was kept."""
-    from memeval.cli.files import failed_in_results, last_run_file
-    from memeval.runfiles import load_run
+    """Names of the probes that failed when they were last asked, by the runs that were kept."""
+    from memeval.cli.files import failed_in_results, failed_in_runs
 
-    kept = last_run_file()
-    if kept is not None:
-        return frozenset(load_run(kept).failing["probe"])
+    failed = failed_in_runs()
+    if failed is not None:
+        return failed
     return failed_in_results(Path(config.out or "eval-results.json"))
 
 
@@ -112,9 +113,9 @@ def find_store(name: str) -> Callable[[], Any]:
 
     try:
         factory = resolve(name)
-    except MemevalError:
+    except (MemevalError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:  # a module may raise anything while it is imported
+    except BaseException as error:  # a module may raise anything while it is imported
         raise StoreError(
             f"store {name!r}: importing it failed ({said(error)}); import it once in Python, or "
             "run this with --traceback, to see where"
@@ -123,9 +124,9 @@ def find_store(name: str) -> Callable[[], Any]:
     def make() -> Any:
         try:
             return factory()
-        except MemevalError:
+        except (MemevalError, KeyboardInterrupt):
             raise
-        except (Exception, SystemExit) as error:  # and so may a store while it is made
+        except BaseException as error:  # and so may a store while it is made
             raise StoreError(
                 f"store {name!r}: making a fresh one failed ({said(error)}); the factory is called "
                 "without arguments, --traceback shows where it stopped"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import io
+import os
 import shutil
 import sys
 import textwrap
@@ -48,11 +50,20 @@ def _plainer(error: UnicodeError) -> tuple[str, int]:
 
 
 def make_safe() -> None:
-    """Let no character that the console cannot show stop the output."""
+    """Let no character that the console cannot show, and no closed stream, stop the output.
+
+    Python has None for a stream that is closed at its start, and prints to stdout in its place.
+    """
     codecs.register_error(ERRORS, _plainer)
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors != ERRORS:
             stream.reconfigure(errors=ERRORS)
+
+
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")
 
 
 # What wipes a line that is being drawn, so that words do not run into it.
@@ -65,12 +76,16 @@ def show(text: str) -> None:
 
 
 def say(text: str, *, quiet: bool = False) -> None:
-    """Print words to stderr, each line made safe and led in by the name of the program."""
+    """Print words to stderr, each line made safe and led in by the name of the program.
+
+    Where stderr takes no more, nobody can be told, and the work goes on.
+    """
     if not quiet:
-        for wipe in wipers:
-            wipe()
-        for line in text.splitlines():
-            print(f"memeval: {visible(line)}", file=sys.stderr)
+        with contextlib.suppress(OSError, ValueError):
+            for wipe in wipers:
+                wipe()
+            for line in text.splitlines():
+                print(f"memeval: {visible(line)}", file=sys.stderr)
 
 
 def width() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,27 +15,57 @@ if TYPE_CHECKING:
 
 RESULTS = "eval-results.json"
 REPORT = "memeval-report.html"
+SCHEMA = "memeval.schema.json"
+# How the files that memeval writes begin, so that it writes over no others.
+BEGINS = {
+    RESULTS: re.compile(r'\A\s*\{\s*"commit"'),
+    REPORT: re.compile(r"memeval report</title>"),
+    SCHEMA: re.compile(r'\A\s*\{\s*"\$schema"'),
+}
+HEAD = 1 << 16
 HOME = Path(".memeval")
 RUNS = HOME / "runs"
 
 
-def check_target(path: str | Path) -> Path:
-    """Refuse a path that cannot be written, before a run is paid for.
+def check_target(path: str | Path, kind: str = RESULTS) -> Path:
+    """Refuse a path that cannot or must not be written, before a run is paid for.
+
+    Parameters
+    ----------
+    path : str or Path
+        Where to write. A link is followed; what is no file on a disk, such as a pipe, is fine.
+    kind : str
+        Which of the files of memeval it shall be, by its default name.
 
     Raises
     ------
     MemevalError
-        If it is a folder, or the folder around it is not there or may not be written to.
+        If it is a folder, or the folder around it is not there or may not be written to, or a
+        file stands there that is no older one of this kind: probes are not written over.
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path))
     around = target.parent
     if target.is_dir():
         raise MemevalError(f"{path}: found a folder, wanted the name of a file; add one to it")
+    if os.path.exists(path) and not os.path.isfile(path):
+        return Path(path)
     if not around.is_dir():
         raise MemevalError(f"{path}: there is no folder {around}; make it, or name another place")
     if not os.access(around, os.W_OK):
         raise MemevalError(f"{path}: the folder {around} is read-only; name another place")
-    return target
+    if target.exists() and not _is_older(target, kind):
+        raise MemevalError(
+            f"{path}: found a file that is no older {kind} of memeval, and would be lost; name "
+            "another place, or remove it"
+        )
+    return Path(path)
+
+
+def _is_older(path: Path, kind: str) -> bool:
+    """Whether a file is empty, or of this kind by how it begins."""
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        head = file.read(HEAD)
+    return not head.strip() or BEGINS[kind].search(head) is not None
 
 
 def keep_run(run: Run, *, texts: bool = True) -> Path:
@@ -51,8 +82,12 @@ def keep_run(run: Run, *, texts: bool = True) -> Path:
     ignore = HOME / ".gitignore"
     if not ignore.exists():
         ignore.write_text("*\n", encoding="utf-8")
-    path = _free(_stem(run))
-    save_run(run, path, texts=texts)
+    path = _reserved(_stem(run))
+    try:
+        save_run(run, path, texts=texts)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
     return path
 
 
@@ -63,19 +98,37 @@ def _stem(run: Run) -> str:
     return f"{compact}Z-{run.manifest.suite_hash[:16]}"
 
 
-def _free(stem: str) -> Path:
-    """Find a path that is not there yet: two runs may end in one second."""
+def _reserved(stem: str) -> Path:
+    """Make an empty file of a name that nobody has: two runs may end in one second."""
     path, n = RUNS / f"{stem}.json", 1
-    while path.exists():
-        n += 1
-        path = RUNS / f"{stem}.{n}.json"
-    return path
+    while True:
+        try:
+            path.touch(exist_ok=False)
+            return path
+        except FileExistsError:
+            n += 1
+            path = RUNS / f"{stem}.{n}.json"
 
 
-def last_run_file() -> Path | None:
-    """Newest run file that was kept; None where there is none."""
-    kept = [path for path in RUNS.glob("*.json") if path.is_file()] if RUNS.is_dir() else []
-    return max(kept, key=lambda path: (path.stat().st_mtime_ns, path.name), default=None)
+def failed_in_runs() -> frozenset[str] | None:
+    """Names of the probes that failed when they were last asked; None where no run was kept.
+
+    Runs of chosen probes count for these alone: the runs before them are read until one of
+    a whole suite is met.
+    """
+    from memeval.runfiles import load_run
+
+    there = [path for path in RUNS.glob("*.json") if path.is_file()] if RUNS.is_dir() else []
+    kept = [path for path in there if path.stat().st_size]  # an empty one is being written
+    kept.sort(key=lambda path: (path.stat().st_mtime_ns, path.name), reverse=True)
+    failed: dict[str, bool] = {}
+    for path in kept:
+        run = load_run(path)
+        lost = set(run.failing["probe"])
+        failed = {name: name in lost for name in run.results["probe"]} | failed
+        if not run.suite.chosen_of:
+            break
+    return frozenset(name for name, lost in failed.items() if lost) if kept else None
 
 
 def failed_in_results(path: Path) -> frozenset[str]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from memeval.runs import Run
 
 FAILING = 10
+CAUSES = 40
 
 
 def form(name: str) -> Any:
@@ -35,12 +36,17 @@ def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def show_run(run: Run, name: str) -> None:
-    """Print summary, verdict and failing probes, or the JSON of the results file."""
+    """Print summary, verdict, causes and failing probes, or the JSON of the results file."""
     if name == "json":
         from memeval.runfiles import results_payload
 
         show_json(results_payload(run))
         return
     words = form(name)
-    parts = [words.summary_text(run), words.verdict_text(run), words.failing_text(run, FAILING)]
+    parts = [
+        words.summary_text(run),
+        words.verdict_text(run),
+        words.causes_text(run, CAUSES),
+        words.failing_text(run, FAILING),
+    ]
     show("\n\n".join(part.strip("\n") for part in parts if part.strip()))

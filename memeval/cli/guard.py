@@ -47,14 +47,14 @@ def guarded(call: Callable[[], int], *, quiet: bool = False, trace: bool = False
     except BrokenPipeError:
         _stop_writing()
         say("the reader of the output has gone away; what was not yet written is lost")
-    except Exception as error:  # the last place to tell of it in words
+    except BaseException as error:  # the last place to tell of it in words
         if trace:
             say(traceback.format_exc())
         say(explained(error))
     return COULD_NOT_RUN
 
 
-def explained(error: Exception) -> str:
+def explained(error: BaseException) -> str:
     """Say what went wrong, and what to do where the error itself does not.
 
     Examples

@@ -7,6 +7,14 @@ import math
 from collections.abc import Callable
 
 FORMATS = ("table", "json", "markdown")
+MOST_DIGITS = 18
+
+
+def filled(text: str) -> str:
+    """Parse a name or path; a blank one is no default but a slip, such as an unset variable."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError(f"found {text!r}, wanted a name; leave the option out")
+    return text
 
 
 def whole(least: int) -> Callable[[str], int]:
@@ -14,8 +22,11 @@ def whole(least: int) -> Callable[[str], int]:
 
     def parse(text: str) -> int:
         digits = text.strip().removeprefix("-")
-        if not (digits.isascii() and digits.isdigit() and int(text) >= least):
-            raise argparse.ArgumentTypeError(f"found {text!r}, wanted a whole number from {least}")
+        short = digits.isascii() and digits.isdigit() and len(digits) <= MOST_DIGITS
+        if not short or int(text) < least:
+            raise argparse.ArgumentTypeError(
+                f"found {text[:40]!r}, wanted a whole number from {least}"
+            )
         return int(text)
 
     return parse
@@ -63,6 +74,7 @@ def add_probes(parser: argparse.ArgumentParser) -> None:
     """Add which probe files are read."""
     parser.add_argument(
         "--probes",
+        type=filled,
         nargs="+",
         metavar="PATH",
         help="probe files or folders (default: ./probes, or the shipped suite where there is none)",
@@ -96,6 +108,7 @@ def add_asking(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the store, and how it is asked")
     group.add_argument(
         "--store",
+        type=filled,
         metavar="NAME",
         help="short name (sqlite, sqlite-plain, null, random) or package.module:factory "
         "(default: store of [tool.memeval] in pyproject.toml, else sqlite)",
@@ -173,6 +186,16 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_diagnosis(parser: argparse.ArgumentParser) -> None:
+    """Add whether the store is asked why probes failed."""
+    group = parser.add_argument_group("why probes failed")
+    group.add_argument(
+        "--no-diagnose",
+        action="store_true",
+        help="do not ask the store again to find out why a probe failed (saves its calls)",
+    )
+
+
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Add how results are shown."""
     group = parser.add_argument_group("output")
@@ -195,7 +218,10 @@ def add_words(group: argparse._ActionsContainer) -> None:
 def add_files(group: argparse._ActionsContainer) -> None:
     """Add what is written."""
     group.add_argument(
-        "--out", metavar="FILE", help="results file, to commit (default: eval-results.json)"
+        "--out",
+        type=filled,
+        metavar="FILE",
+        help="results file, to commit (default: eval-results.json)",
     )
     group.add_argument(
         "--no-texts", action="store_true", help="leave the texts of records out of all files"

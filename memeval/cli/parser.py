@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from memeval.checks.kinds import nearest
-from memeval.cli import control, env, lint, report, run
+from memeval.cli import add, control, env, lint, report, run, schema
 from memeval.cli.console import say, show
 
 VERBS: dict[str, ModuleType] = {
@@ -17,6 +17,8 @@ VERBS: dict[str, ModuleType] = {
     "run": run,
     "report": report,
     "lint": lint,
+    "add": add,
+    "schema": schema,
     "env": env,
 }
 _EPILOG = """\

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memeval.cli import choosing, control, files, options
+from memeval.cli import choosing, control, files, forms, options
 from memeval.cli.console import say, show
+from memeval.cli.diagnosing import announce, diagnosed
 from memeval.cli.forms import form, show_json
 from memeval.cli.run import write_files
 from memeval.config import Config, load_config
@@ -22,9 +24,11 @@ HELP = "controls, run and one HTML file that opens offline: the main job"
 DESCRIPTION = """\
 Run the controls and the probes, write one HTML file that opens offline, and
 print the control result, the split of the probes, the metrics, the verdict and
-the failing probes. The last line printed is the path of the file. With a saved
-run file, draw that one, without any store. Exit codes as for 'memeval run'."""
+why probes failed: the store is asked again about each of them. The last line
+printed is the path of the file. With a saved run file, draw that one, without
+any store. Exit codes as for 'memeval run'."""
 BRIEFLY = 5
+MOST_TAGS = 8
 DRAWING = frozenset({"help", "html", "open", "no_texts", "format", "quiet", "traceback"})
 EXAMPLE = "memeval report --store sqlite --html memeval-report.html"
 
@@ -41,8 +45,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_selection(parser)
     options.add_asking(parser)
     options.add_bounds(parser)
+    options.add_diagnosis(parser)
     group = parser.add_argument_group("files")
-    group.add_argument("--html", metavar="FILE", help="the report (default: memeval-report.html)")
+    group.add_argument(
+        "--html",
+        type=options.filled,
+        metavar="FILE",
+        help="the report (default: memeval-report.html)",
+    )
     group.add_argument("--open", action="store_true", help="open the report in the browser")
     options.add_files(group)
     options.add_output(parser)
@@ -51,18 +61,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Make or load a run, draw it, print it, and give the exit code of its verdict."""
     config = load_config()
-    html = files.check_target(args.html or config.html or files.REPORT)
+    html = files.check_target(args.html or config.html or files.REPORT, files.REPORT)
     if args.run_file is not None:
         return _redraw(html, args)
     suite = choosing.choose(choosing.load_suite(args, config), args, config)
     if args.dry_run:
+        announce(args)
         return control.plan_controls(suite, args, config)
     return _make(suite, html, args, config)
 
 
 def _make(suite: Suite, html: Path, args: argparse.Namespace, config: Config) -> int:
     out = files.check_target(args.out or config.out or files.RESULTS)
+    if os.path.realpath(out) == os.path.realpath(html):
+        raise MemevalError(f"{out}: found one name for the report and the results; name two files")
     made = control.make_controls(suite, args, config).real
+    made = diagnosed(made, choosing.find_store(choosing.store_name(args, config)), args)
     try:
         write_files(made, out, args)
     finally:  # a run that was paid for is shown even where it cannot be kept
@@ -126,6 +140,9 @@ def _text(made: Run, name: str) -> str:
         words.split_text(made),
         words.summary_text(made),
         words.verdict_text(made),
+        words.causes_text(made, forms.CAUSES),
+        words.settings_text(made),
+        words.tags_text(made, MOST_TAGS),
         words.failing_text(made, BRIEFLY),
     ]
     return "\n\n".join(part.strip("\n") for part in parts if part.strip())

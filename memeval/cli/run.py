@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memeval.cli import choosing, files, options
 from memeval.cli.console import say
+from memeval.cli.diagnosing import announce, diagnosed
 from memeval.cli.forms import show_run
 from memeval.cli.planning import show_plan
 from memeval.cli.progress import progress
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
 
     from memeval.runs import Run
 
-HELP = "ask every probe; print metrics, verdict and failing probes"
+HELP = "ask every probe; print metrics, verdict and why probes failed"
 DESCRIPTION = """\
-Ask every probe of a clean store and grade what comes back. Writes a results
-file to commit, and keeps the full run in .memeval/runs. Exit code 1 on a leak,
+Ask every probe of a clean store and grade what comes back, then ask the store
+again why probes failed, and say which to mend first. Writes a results file to
+commit, and keeps the full run in .memeval/runs. Exit code 1 on a leak,
 a broken contract, a floor, or more failed searches than allowed; 4 where the
 suite is invalid."""
 EXAMPLE = "memeval run --store sqlite --floor recall_all=0.5"
@@ -32,6 +34,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_selection(parser)
     options.add_asking(parser)
     options.add_bounds(parser)
+    options.add_diagnosis(parser)
     options.add_files(parser.add_argument_group("files"))
     options.add_output(parser)
 
@@ -43,6 +46,7 @@ def execute(args: argparse.Namespace) -> int:
     make_store = choosing.find_store(choosing.store_name(args, config))
     told = choosing.run_options(args, config)
     if args.dry_run:
+        announce(args)
         passes = [(args.repeats or 1, not args.no_repeat_check)]
         return show_plan(suite, make_store, told, args, passes)
     out = files.check_target(args.out or config.out or files.RESULTS)
@@ -50,6 +54,7 @@ def execute(args: argparse.Namespace) -> int:
 
     with progress(quiet=args.quiet) as shown:
         made = run(suite, make_store, progress=shown, **told)
+    made = diagnosed(made, make_store, args)
     try:
         write_files(made, out, args)
     finally:  # a run that was paid for is shown even where it cannot be kept
@@ -58,9 +63,16 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def write_files(made: Run, out: Path, args: argparse.Namespace) -> None:
-    """Keep the run, write the results file, and say where they are."""
+    """Keep the run, write the results file, and say where they are.
+
+    A run of chosen probes writes no results file unless one is named: the one to commit is of the
+    whole suite.
+    """
     from memeval.runfiles import write_results
 
-    kept = files.keep_run(made, texts=not args.no_texts)
+    kept = files.keep_run(made, texts=not args.no_texts).as_posix()
+    if made.suite.chosen_of and args.out is None:
+        say(f"wrote {kept}; {out} is of whole suites and stays as it is", quiet=args.quiet)
+        return
     write_results(made, out)
-    say(f"wrote {out} and {kept.as_posix()}", quiet=args.quiet)
+    say(f"wrote {out} and {kept}", quiet=args.quiet)

@@ -7,9 +7,9 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from memeval.report import control_rows, tables
+from memeval.report import cause_rows, control_rows, curve_rows, tables, tag_rows
 from memeval.report.places import MOST_LISTED
-from memeval.report.probes import STATUSES, Ledger
+from memeval.report.probes import STATUSES, Ledger, anchor
 from memeval.report.templating import render, resource
 from memeval.runs import Manifest, Run
 
@@ -53,6 +53,7 @@ def report_html(run: Run, *, texts: bool = True, all_probes: bool = False) -> st
         longest_text=LONGEST_TEXT,
         most_listed=MOST_LISTED,
         statuses=STATUSES,
+        anchor=anchor,
         what=tables.WHAT,
         withheld_words=control_rows.WITHHELD,
         texts=texts,
@@ -101,7 +102,35 @@ def _values(run: Run, bare: Run) -> dict[str, Any]:
         "bars": tables.rank_bars(run),
         "thin": tables.thin(run),
         "ledger": None if hidden else Ledger(bare),
+        **_why(bare),
+        **_settings(run),
+        "tags": tag_rows.tags(run),
+        "tags_note": tag_rows.NOTE,
         "facts": list(manifest_rows(run.manifest)),
+    }
+
+
+def _why(run: Run) -> dict[str, Any]:
+    """Causes of the failed probes, where the run was diagnosed."""
+    causes = cause_rows.rows(run)
+    return {
+        "causes": causes,
+        "cause_counts": cause_rows.counts(causes),
+        "cause_groups": cause_rows.groups(causes),
+        "why_first": cause_rows.why_first(causes) if causes else "",
+        "order": cause_rows.ORDER,
+    }
+
+
+def _settings(run: Run) -> dict[str, Any]:
+    """What the answers would be worth at other cutoffs and under floors on the score."""
+    cutoffs, floors = curve_rows.cutoffs(run), curve_rows.floors(run)
+    return {
+        "cutoffs": cutoffs,
+        "cutoff_note": curve_rows.cutoff_note(cutoffs) if cutoffs else "",
+        "cutoff_chart": curve_rows.cutoff_chart(cutoffs) if cutoffs else None,
+        "floors": floors,
+        "fitted": curve_rows.FITTED,
     }
 
 

@@ -5,17 +5,25 @@ Every text of others is escaped: no link, image, mention or mark-up of theirs co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-
 import pandas as pd
 
-from memeval.report import control_rows, figures, tables
-from memeval.report.places import MOST_LISTED
-from memeval.report.probes import STATUSES, Detail, Ledger
+from memeval.report import control_rows, curve_rows, figures, tables, tag_rows
+from memeval.report.markdown_probes import causes_text, failing_text, markdown_table
 from memeval.runs import Run, Validity
-from memeval.text import markdown_cell, visible
+from memeval.text import markdown_cell
 
-TEXT_LIMIT = 200
+__all__ = [
+    "causes_text",
+    "controls_text",
+    "failing_text",
+    "report_text",
+    "settings_text",
+    "split_text",
+    "summary_text",
+    "tags_text",
+    "validity_text",
+    "verdict_text",
+]
 
 
 def verdict_text(run: Run) -> str:
@@ -89,7 +97,7 @@ def controls_text(frame: pd.DataFrame | None, validity: Validity) -> str:
             ]
             for row in rows
         ]
-        parts.append(_table(head, cells, "lllrrrrlll"))
+        parts.append(markdown_table(head, cells, "lllrrrrlll"))
     hidden = control_rows.hidden_checks(frame, validity)
     if hidden:
         parts.append(
@@ -101,7 +109,7 @@ def controls_text(frame: pd.DataFrame | None, validity: Validity) -> str:
 def split_text(run: Run) -> str:
     """How many probes of which kind."""
     rows = [[part.name, str(part.n), part.words] for part in tables.split(run)]
-    return "## Probes\n\n" + _table(["probes", "n", "which"], rows, "lrl")
+    return "## Probes\n\n" + markdown_table(["probes", "n", "which"], rows, "lrl")
 
 
 def summary_text(run: Run) -> str:
@@ -126,89 +134,58 @@ def summary_text(run: Run) -> str:
         for m in tables.metrics(run)
     ]
     thin = [markdown_cell(tables.thin(run))] if tables.thin(run) else []
-    return "\n\n".join(["## Summary", *thin, _table(head, rows, "lrlrrlll")])
+    return "\n\n".join(["## Summary", *thin, markdown_table(head, rows, "lrlrrlll")])
 
 
-def failing_text(run: Run, limit: int | None = None) -> str:
-    """What went wrong in each probe that did not pass, worst first.
+def settings_text(run: Run) -> str:
+    """Recall at every smaller k, and the best floor on the score; empty for an invalid suite."""
+    cutoffs, floors = curve_rows.cutoffs(run), curve_rows.floors(run)
+    points = []
+    if cutoffs:
+        note = curve_rows.cutoff_note(cutoffs)
+        points.append(f"recall: {curve_rows.cutoff_line(cutoffs)}" + (f". {note}" if note else ""))
+    if floors is not None:
+        fitted = f" {curve_rows.FITTED}" if floors.best else ""
+        points.append(f"floor: {floors.words}{fitted}")
+    if not points:
+        return ""
+    words = "What these answers would be worth at other settings; nothing was asked again."
+    listed = "\n".join(f"- {markdown_cell(point)}" for point in points)
+    return f"## Other settings\n\n{words}\n\n{listed}"
+
+
+def tags_text(run: Run, limit: int | None = None) -> str:
+    """What each tag comes to, the worst first.
 
     Parameters
     ----------
     run : Run
         What is reported.
     limit : int, optional
-        Most probes to tell of; how many more there are is said. Without it all are told.
+        Most tags to list; how many more there are is said. Without it all are listed.
+
+    Returns
+    -------
+    str
+        Empty without tags and for an invalid suite.
     """
-    if control_rows.withheld(run.validity):
-        return f"## Failing probes\n\n{control_rows.WITHHELD}"
-    ledger = Ledger(run)
-    told = ledger.failing if limit is None else ledger.failing[: max(0, limit)]
-    more = len(ledger.failing) - len(told)
-    title = f"## Failing probes: {len(ledger.failing)} of {len(ledger.results)}"
-    parts = [title, *(_failing(ledger.detail(name)) for name in told)]
-    if told:
-        parts.insert(1, f"Texts are cut to {TEXT_LIMIT} columns.")
-    if more:
-        parts.append(f"and {figures.count(more, 'more failing probe')}")
+    told = tag_rows.tags(run)
+    if not told:
+        return ""
+    listed = told if limit is None else told[: max(0, limit)]
+    rows = [
+        [r.tag, f"{r.failed} of {r.n}", r.recall, r.interval, str(r.leaks), r.abstention]
+        for r in listed
+    ]
+    head = ["tag", "failed", "recall", "95 % interval", "leaks", "abstention"]
+    parts = ["## Tags", tag_rows.NOTE, markdown_table(head, rows, "lrrrrr")]
+    if len(told) > len(listed):
+        parts.append(f"and {figures.count(len(told) - len(listed), 'more tag')}")
     return "\n\n".join(parts)
-
-
-def _failing(detail: Detail) -> str:
-    points = "\n".join(f"- {name}: {markdown_cell(words)}" for name, words in _points(detail))
-    parts = [f"### {markdown_cell(detail.row.name)}: {markdown_cell(detail.row.outcome)}", points]
-    if detail.places:
-        rows = [
-            [
-                str(place.rank),
-                place.record,
-                "; ".join(label.words for label in place.labels),
-                place.score,
-                _short(place.text),
-            ]
-            for place in detail.places
-        ]
-        parts.append(_table(["rank", "record", "label", "score", "text"], rows, "rllrl"))
-    return "\n\n".join(parts)
-
-
-def _points(detail: Detail) -> Iterator[tuple[str, str]]:
-    yield "asked", _short(detail.probe.query)
-    if detail.row.tags:
-        yield "tags", ", ".join(detail.row.tags)
-    if detail.status != "ok":
-        yield "status", f"{detail.status}: {STATUSES[detail.status]}"
-    yield from (("error", error) for error in detail.errors)
-    yield from (("**LEAK**", leak) for leak in detail.leaks)
-    yield from (("contract", breach) for breach in detail.breaches)
-    for group in detail.wanted:
-        texts = "" if group.in_top else "; ".join(_short(r.text) for r in group.records)
-        yield (
-            "expected",
-            f"{' or '.join(group.ids)}: {group.words}" + (f": {texts}" if texts else ""),
-        )
-    if detail.probe.is_negative:
-        yield "expected", "an empty answer: nothing that was written is right"
-    if not detail.places and detail.status == "ok":
-        yield "returned", "nothing"
-    away = [row.record for row in detail.forbidden if row.rank is None]
-    if away:
-        rest = f" and {len(away) - MOST_LISTED} more" if len(away) > MOST_LISTED else ""
-        yield "kept out", ", ".join(away[:MOST_LISTED]) + rest
-    yield from (("note", note) for note in detail.notes)
-
-
-def _short(text: str | None) -> str:
-    return "(text left out)" if text is None else visible(text, TEXT_LIMIT)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], sides: str) -> str:
-    rule = ["---:" if side == "r" else "---" for side in sides]
-    lines = [head, rule, *([markdown_cell(cell) for cell in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def report_text(run: Run, limit: int | None = None) -> str:
-    """The whole report: what it grades, controls, verdict, split, summary, failing probes.
+    """The whole report: what it grades, controls, verdict, numbers, causes, failing probes.
 
     Parameters
     ----------
@@ -229,6 +206,9 @@ def report_text(run: Run, limit: int | None = None) -> str:
         verdict_text(run),
         split_text(run),
         summary_text(run),
+        causes_text(run),
+        settings_text(run),
+        tags_text(run),
         failing_text(run, limit),
     ]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(filter(None, parts)) + "\n"

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import pandas as pd
 
-from memeval.report import control_rows, tables
+from memeval.report import cause_rows, control_rows, tables
 from memeval.report.templating import render
 from memeval.runs import Run, Validity
 
@@ -28,7 +28,7 @@ class Judged(Protocol):
 
 
 def run_html(run: Run) -> str:
-    """Verdict, validity and summary of a run.
+    """Verdict, validity, causes and summary of a run.
 
     Parameters
     ----------
@@ -40,8 +40,12 @@ def run_html(run: Run) -> str:
     str
         One ``div``.
     """
+    causes = cause_rows.rows(run)
     return render(
         "notebook_run.html.j2",
+        causes=causes,
+        counted=cause_rows.counted(causes),
+        why_first=cause_rows.why_first(causes) if causes else "",
         store=run.manifest.store,
         n_probes=len(run.suite),
         verdict=run.verdict,

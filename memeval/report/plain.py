@@ -7,19 +7,29 @@ the heading says so. What could act on a terminal is made visible.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
 import pandas as pd
 
-from memeval.report import control_rows, figures, tables
-from memeval.report.layout import WIDTH, paragraph, table, wrap
-from memeval.report.places import MOST_LISTED, Judged
-from memeval.report.probes import STATUSES, Detail, Ledger
+from memeval.report import control_rows, curve_rows, figures, tables, tag_rows
+from memeval.report.layout import paragraph, table, wrap
+from memeval.report.plain_probes import LABEL, causes_text, failing_text
 from memeval.runs import Run, Validity
-from memeval.text import visible
 
-LABEL = 11
+__all__ = [
+    "causes_text",
+    "controls_text",
+    "failing_text",
+    "report_text",
+    "settings_text",
+    "split_text",
+    "summary_text",
+    "tags_text",
+    "validity_text",
+    "verdict_text",
+]
+
 # What a metric is, in the 21 columns that are left for it.
 SHORT: Mapping[str, str] = MappingProxyType(
     {
@@ -182,90 +192,57 @@ def _metric(metric: tables.Metric) -> list[str]:
     return [name, metric.value, interval, metric.n, metric.target, met, "; ".join(words)]
 
 
-def failing_text(run: Run, limit: int | None = None) -> str:
-    """What went wrong in each probe that did not pass, worst first.
+def settings_text(run: Run) -> str:
+    """Recall at every smaller k, and the best floor on the score; empty for an invalid suite."""
+    cutoffs, floors = curve_rows.cutoffs(run), curve_rows.floors(run)
+    lines = []
+    if cutoffs:
+        note = curve_rows.cutoff_note(cutoffs)
+        lines.append(paragraph(curve_rows.cutoff_line(cutoffs), LABEL, first="recall:"))
+        lines += [paragraph(note, LABEL)] if note else []
+    if floors is not None:
+        lines.append(paragraph(floors.words, LABEL, first="floor:"))
+        lines += [paragraph(curve_rows.FITTED, LABEL)] if floors.best else []
+    title = "OTHER SETTINGS: what these answers would be worth; nothing was asked again"
+    return "\n".join([title, *lines]) if lines else ""
+
+
+def tags_text(run: Run, limit: int | None = None) -> str:
+    """What each tag comes to, the worst first.
 
     Parameters
     ----------
     run : Run
         What is reported.
     limit : int, optional
-        Most probes to tell of; how many more there are is said. Without it all are told.
+        Most tags to list; how many more there are is said. Without it all are listed.
 
     Returns
     -------
     str
-        Lines of at most 80 columns; texts are cut to one line, and the heading says so.
+        Lines of at most 80 columns; empty without tags and for an invalid suite.
     """
-    if control_rows.withheld(run.validity):
-        return paragraph(f"FAILING PROBES: {control_rows.WITHHELD}")
-    ledger = Ledger(run)
-    if not ledger.failing:
-        return "FAILING PROBES: none"
-    told = ledger.failing if limit is None else ledger.failing[: max(0, limit)]
-    title = f"FAILING PROBES: {len(ledger.failing)} of {len(ledger.results)}"
-    blocks = [f"{title}; texts are cut to one line"]
-    blocks += ["\n".join(_failing(n, ledger.detail(name))) for n, name in enumerate(told, 1)]
-    more = len(ledger.failing) - len(told)
-    if more:
-        blocks.append(f"and {figures.count(more, 'more failing probe')}: the HTML report shows all")
-    return "\n\n".join(blocks)
-
-
-def _failing(n: int, detail: Detail) -> Iterator[str]:
-    yield paragraph(f"{detail.row.name}: {detail.row.outcome}", 4, first=f"{n}.")
-    yield _line("asked", _short(detail.probe.query))
-    if detail.row.tags:
-        yield _line("tags", ", ".join(detail.row.tags))
-    if detail.status != "ok":
-        yield _line("status", f"{detail.status}: {STATUSES[detail.status]}")
-    yield from (_line("error", error) for error in detail.errors)
-    yield from (_line("LEAK", leak) for leak in detail.leaks)
-    yield from (_line("contract", breach) for breach in detail.breaches)
-    for group in detail.wanted:
-        yield _line("expected", f"{' or '.join(group.ids)}: {group.words}")
-        if not group.in_top:
-            yield from (
-                _line("", _short(f"{record.id} = {record.text}")) for record in group.records
-            )
-    if detail.probe.is_negative:
-        yield _line("expected", "an empty answer: nothing that was written is right")
-    yield from _returned(detail)
-    yield from _absent(detail.forbidden)
-    yield from (_line("note", note) for note in detail.notes)
-
-
-def _returned(detail: Detail) -> Iterator[str]:
-    if not detail.places and detail.status == "ok":
-        yield _line("returned", "nothing")
-    for place in detail.places:
-        labels = "; ".join(label.words for label in place.labels)
-        below = ", below the top k" if place.beyond else ""
-        name = "returned" if place.rank == 1 else ""
-        yield _line(name, f"{place.rank}. {place.record} ({labels}{below})")
-        text = "(text left out)" if place.text is None else place.text
-        yield " " * (4 + LABEL + 3) + visible(text, WIDTH - 4 - LABEL - 3)
-
-
-def _absent(forbidden: tuple[Judged, ...]) -> Iterator[str]:
-    """Forbidden records that stayed away, in one line."""
-    away = [row.record for row in forbidden if row.rank is None]
-    if away:
-        more = f" and {len(away) - MOST_LISTED} more" if len(away) > MOST_LISTED else ""
-        yield _line("kept out", f"{', '.join(away[:MOST_LISTED])}{more} (forbidden)")
-
-
-def _line(name: str, words: str) -> str:
-    indent = 4 + LABEL
-    return paragraph(words, indent, first=" " * 4 + name)
-
-
-def _short(text: str) -> str:
-    return visible(text, WIDTH - 4 - LABEL)
+    told = tag_rows.tags(run)
+    if not told:
+        return ""
+    listed = told if limit is None else told[: max(0, limit)]
+    rows = [
+        [r.tag, f"{r.failed} of {r.n}", r.recall, r.interval, str(r.leaks), r.abstention]
+        for r in listed
+    ]
+    head = ["tag", "failed", "recall", "95 % interval", "leaks", "abstention"]
+    lines = [
+        f"TAGS: {len(told)}, the worst first",
+        table(head, rows, [23, 11, 7, 16, 6, 10], "lrrrrr"),
+    ]
+    if len(told) > len(listed):
+        more = figures.count(len(told) - len(listed), "more tag")
+        lines.append(f"and {more}: the HTML report shows all")
+    return "\n".join([*lines, paragraph(tag_rows.NOTE)])
 
 
 def report_text(run: Run, limit: int | None = None) -> str:
-    """The whole report: what it grades, controls, verdict, split, summary, failing probes.
+    """The whole report: what it grades, controls, verdict, numbers, causes, failing probes.
 
     Parameters
     ----------
@@ -289,6 +266,9 @@ def report_text(run: Run, limit: int | None = None) -> str:
         verdict_text(run),
         split_text(run),
         summary_text(run),
+        causes_text(run),
+        settings_text(run),
+        tags_text(run),
         failing_text(run, limit),
     ]
-    return "\n\n\n".join(parts) + "\n"
+    return "\n\n\n".join(filter(None, parts)) + "\n"

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
@@ -14,11 +15,14 @@ import pandas as pd
 
 from memeval.contract import CODES, describe
 from memeval.probe import Probe
+from memeval.report import cause_rows
 from memeval.report.copying import MOST_GIVEN, copyable, describe_step
 from memeval.report.figures import UNDEFINED, count, figure, is_missing
 from memeval.report.places import Judged, Place, Wanted, best_ranks, judged, labels_of, name_of
 from memeval.runs import Run
 
+# What a reader can take in; a store may return everything that it holds.
+MOST_PLACES = 100
 STATUSES: Mapping[str, str] = MappingProxyType(
     {
         "ok": "the store answered",
@@ -55,6 +59,7 @@ class Detail:
 
     row: Row
     probe: Probe
+    cause: cause_rows.CauseRow | None
     status: str
     errors: tuple[str, ...]
     breaches: tuple[str, ...]
@@ -134,11 +139,13 @@ class Ledger:
         )
         self._calls = dict(iter(run.calls.sort_values("repeat").groupby("probe", sort=False)))
         self._qrels = dict(iter(run.qrels.groupby("probe", sort=False)))
+        self.causes = {row.probe: row for row in cause_rows.rows(run)}
 
     @cached_property
     def failing(self) -> list[str]:
-        """Names of the probes that did not pass, worst first."""
-        return [str(name) for name in self.run.failing["probe"]]
+        """Names of the probes that did not pass: in the order of their causes, else worst first."""
+        rest = [str(name) for name in self.run.failing["probe"] if name not in self.causes]
+        return [*self.causes, *rest]
 
     @cached_property
     def order(self) -> list[str]:
@@ -176,19 +183,20 @@ class Ledger:
         return Detail(
             row=row,
             probe=probe,
+            cause=self.causes.get(name),
             status=str(self.results[name].status),
             errors=tuple(dict.fromkeys(str(e) for e in calls["error"].dropna())),
             breaches=tuple(_breaches(calls)),
             wanted=tuple(self._wanted(probe, ranks, row.k)),
             forbidden=tuple(judged(labels, "forbidden", ranks, probe)),
             stale=tuple(judged(labels, "stale", ranks, probe)),
-            leaks=tuple(self._leaks(name)),
-            places=tuple(self._places(probe, hits, labels, row.k)),
+            leaks=tuple(islice(self._leaks(name), MOST_PLACES)),
+            places=tuple(self._places(probe, hits[:MOST_PLACES], labels, row.k)),
             given=tuple(describe_step(op, probe) for op in given),
             more_given=whole - len(given),
             yaml=yaml,
             yaml_words=yaml_words,
-            notes=tuple(self._notes(name, calls)),
+            notes=tuple(self._notes(name, calls, len(hits))),
         )
 
     def _first(self, name: str) -> list[Any]:
@@ -252,7 +260,9 @@ class Ledger:
                     why = label.words.replace(": ", ", ", 1)
                     yield f"{name_of(hit)} at rank {hit.rank}{again}: {why}"
 
-    def _notes(self, name: str, calls: pd.DataFrame) -> Iterator[str]:
+    def _notes(self, name: str, calls: pd.DataFrame, n_hits: int) -> Iterator[str]:
+        if n_hits > MOST_PLACES:
+            yield f"{n_hits:,} hits came back: the first {MOST_PLACES} are shown, all are saved"
         if len(calls) > 1:
             agree = "do not agree; the first is shown" if self.results[name].flaky else "agree"
             yield f"asked {len(calls)} times, each time of a fresh store: the repeats {agree}"

@@ -36,6 +36,7 @@ class NullStore(BaseStore):
     """
 
     capabilities = _DECLARED
+    broken_on_purpose = True
 
     def put(self, record: Record) -> Receipt:
         """Take the record and forget it."""
@@ -71,6 +72,7 @@ class RandomStore(BaseStore):
     """
 
     capabilities = _DECLARED
+    broken_on_purpose = True
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed

@@ -16,13 +16,17 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any
 
-from memeval.errors import StoreError
+from memeval.errors import StoreError, said
 
 LOOP_PATIENCE_S = 0.5
 
 
 class SearchTimeoutError(StoreError):
     """A search did not end within its time limit."""
+
+
+class StoreExitError(StoreError):
+    """A store asked for the end of the whole program in place of an answer."""
 
 
 def finish(call: Callable[..., Any], args: tuple[Any, ...], limit: float | None) -> Any:
@@ -41,9 +45,24 @@ def finish(call: Callable[..., Any], args: tuple[Any, ...], limit: float | None)
     ------
     SearchTimeoutError
         If the limit is reached.
+    StoreExitError
+        If it raises what ends a program, such as SystemExit: no call may end the run, and least of
+        all with the exit code of a good one. The keyboard still may.
     """
+    try:
+        return _finished(call, args, limit)
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise StoreExitError(
+            f"the store asked for the end of the program ({said(error)}); let it raise an ordinary "
+            "error where a call fails"
+        ) from error
+
+
+def _finished(call: Callable[..., Any], args: tuple[Any, ...], limit: float | None) -> Any:
     if limit is not None and not inspect.iscoroutinefunction(call):
-        return _thread_run(lambda: finish(call, args, None), limit)
+        return _thread_run(lambda: _finished(call, args, None), limit)
     found = call(*args)
     if inspect.isawaitable(found):
         found = _loop_run(_awaited(found), limit)
@@ -77,7 +96,7 @@ def _thread_run(call: Callable[[], Any], limit: float) -> Any:
 
 def _wait(future: Future[Any], limit: float | None) -> Any:
     try:
-        return future.result(limit)
+        return future.result(None if limit is None else min(limit, threading.TIMEOUT_MAX))
     except FutureTimeout as error:
         if future.done():  # at the last moment, or the call itself raised a TimeoutError
             return future.result()
@@ -97,13 +116,20 @@ def _loop_run(coroutine: Coroutine[Any, Any, Any], limit: float | None) -> Any:
     with _lock:
         if _loop is None:
             _loop = asyncio.new_event_loop()
-            threading.Thread(target=_loop.run_forever, name="memeval-loop", daemon=True).start()
+            threading.Thread(target=_serve, args=(_loop,), name="memeval-loop", daemon=True).start()
         running = _loop
     try:
         return _wait(asyncio.run_coroutine_threadsafe(coroutine, running), limit)
     except SearchTimeoutError:
         _leave_if_blocked(running)
         raise
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Run a loop for good: what tries to end it from within is told to whoever waits for it."""
+    while True:
+        with contextlib.suppress(SystemExit, KeyboardInterrupt):
+            loop.run_forever()
 
 
 def _leave_if_blocked(running: asyncio.AbstractEventLoop) -> None:

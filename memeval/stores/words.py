@@ -10,21 +10,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from memeval.words import FUNCTION_WORDS as FUNCTION_WORDS
+
 MAX_PHRASES = 1000
-FUNCTION_WORDS = frozenset(
-    """
-    a about after again all also am an and any are arent as at be because been before being between
-    both but by bye can cannot cant could couldnt d did didnt do does doesnt doing dont down during
-    each either else ever few for from further get gets go goodbye got had hadnt has hasnt have
-    havent having he hello her here hers herself hey hi him himself his how i if in into is isnt it
-    its itself just later let ll m many me might more most much must my myself neither no
-    nor not now of off ok okay on once only or other our ours ourselves out over own please re s
-    same see shall she should shouldnt since so some such t tell than thank thanks that the their
-    theirs them themselves then there these they this those though through to too under until up
-    upon us ve very was wasnt we were werent what when where whether which while who whom whose why
-    will with within without wont would wouldnt yes you your yours yourself yourselves
-    """.split()
-)
 
 # Marks that a reader takes for decoration: accents, Hebrew points, Arabic vowel signs and tatweel,
 # variation selectors. Vowel signs of Indic scripts and of Thai are letters and stay.

@@ -1,8 +1,4 @@
-"""Drawing, one axes at a time: each function draws into an axes and returns it.
-
-Nothing here shows or saves a figure or changes a global style. No text is read as mathematics, and
-colour never stands alone: a word or a shape says the same.
-"""
+"""Controls: value, chance and bound of every rule."""
 
 from __future__ import annotations
 
@@ -12,13 +8,12 @@ import pandas as pd
 
 from memeval.errors import FrameError
 from memeval.frames import CONTROLS, conform
+from memeval.plots.canvas import ASIDE, BROKEN, KEPT, legend_below, plain_ticks, prepared
 from memeval.text import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Three of the Okabe-Ito colours, which stay apart for colour-blind eyes.
-KEPT, BROKEN, ASIDE = "#0072B2", "#D55E00", "#767676"
 SIDES = {"at_most": "(at most)", "at_least": "(at least)"}
 
 
@@ -53,20 +48,14 @@ def plot_controls(controls: pd.DataFrame, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'value of the metric (share, 0 to 1)'
     """
-    import matplotlib as mpl
-
     frame = conform(controls, CONTROLS)
     if frame.empty:
         raise FrameError("found a controls frame of no rows; make one with memeval.run_controls")
-    with mpl.rc_context({"text.parse_math": False}):
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            _, ax = plt.subplots(figsize=(8, 1.4 + 0.4 * len(frame)), layout="constrained")
+    with prepared(ax, (8, 1.4 + 0.4 * len(frame))) as axes:
         for y, row in enumerate(frame.itertuples()):
-            _draw_rule(ax, y, row)
-        _label_rules(ax, frame)
-    return ax
+            _draw_rule(axes, y, row)
+        _label_rules(axes, frame)
+    return axes
 
 
 def _draw_rule(ax: Axes, y: int, row: Any) -> None:
@@ -101,8 +90,7 @@ def _label_rules(ax: Axes, frame: pd.DataFrame) -> None:
         for row in frame.itertuples()
     ]
     ax.set_yticks(range(len(frame)), names)
-    for label in ax.get_yticklabels():
-        label.set_parse_math(False)  # the axes may be older than the rc_context
+    plain_ticks(ax)
     ax.set_ylim(len(frame) - 0.5, -0.5)
     ax.set_xlim(-0.03, 1.03)
     ax.set_xlabel("value of the metric (share, 0 to 1)")
@@ -117,11 +105,4 @@ def _label_rules(ax: Axes, frame: pd.DataFrame) -> None:
         Line2D([], [], marker="|", ls="none", color="black", ms=12, label="bound"),
         Patch(color="#CCCCCC", label="where it must lie"),
     ]
-    ax.legend(
-        handles=shapes,
-        ncols=4,
-        frameon=False,
-        loc="upper center",
-        bbox_to_anchor=(0.5, 0.0),
-        borderaxespad=4.0,
-    )
+    legend_below(ax, shapes)

@@ -1,0 +1,15 @@
+"""Drawing, one axes at a time: each function draws into an axes and returns it.
+
+Nothing here shows or saves a figure or changes a global style. No text is read as mathematics, and
+colour never stands alone: a word or a shape says the same.
+"""
+
+from __future__ import annotations
+
+from memeval.plots.canvas import ASIDE as ASIDE
+from memeval.plots.canvas import BROKEN as BROKEN
+from memeval.plots.canvas import KEPT as KEPT
+from memeval.plots.controls import plot_controls as plot_controls
+from memeval.plots.curves import plot_recall_curve as plot_recall_curve
+from memeval.plots.curves import plot_threshold_curve as plot_threshold_curve
+from memeval.plots.tags import plot_tags as plot_tags

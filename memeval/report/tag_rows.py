@@ -1,0 +1,77 @@
+"""What each tag comes to, worst first, ready to be shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from memeval.breakdown import summarize_by_tag
+from memeval.report.control_rows import withheld
+from memeval.report.figures import UNDEFINED, figure, is_missing
+from memeval.runs import Run
+
+NOTE = (
+    "A probe with two tags counts in both lines. The worst of many tags looks bad by luck alone: "
+    "read the interval before you act on one."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TagRow:
+    """One tag.
+
+    Attributes
+    ----------
+    tag : str
+        The tag.
+    n, failed : int
+        Probes that carry it, and those of them that did not pass.
+    n_positive, n_negative : int
+        The same probes by kind.
+    recall, interval, abstention, mrr : str
+        Ready to be shown.
+    leaks : int
+        Leaking records.
+    place, low, high : float
+        Recall and its interval, for drawing; NaN where undefined.
+    """
+
+    tag: str
+    n: int
+    failed: int
+    n_positive: int
+    n_negative: int
+    recall: str
+    interval: str
+    abstention: str
+    mrr: str
+    leaks: int
+    place: float
+    low: float
+    high: float
+
+
+def tags(run: Run) -> list[TagRow]:
+    """A row per tag, the worst first; none of an invalid suite or where no probe has a tag."""
+    if withheld(run.validity):
+        return []
+    frame = summarize_by_tag(run.results, run.suite.tags())
+    return [row for row in map(_row, frame.itertuples()) if row.n]
+
+
+def _row(row: Any) -> TagRow:
+    return TagRow(
+        tag=str(row.tag),
+        n=int(row.n_positive + row.n_negative),
+        failed=int(row.n_failed),
+        n_positive=int(row.n_positive),
+        n_negative=int(row.n_negative),
+        recall=figure(row.recall_all),
+        interval=UNDEFINED if is_missing(row.low) else f"{figure(row.low)} to {figure(row.high)}",
+        abstention=figure(row.abstention),
+        mrr=figure(row.mrr),
+        leaks=int(row.leaks),
+        place=float(row.recall_all),
+        low=float(row.low),
+        high=float(row.high),
+    )
