@@ -7,22 +7,25 @@ no answer, put in a fixed order; the first that is answered with yes is the caus
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from memeval import contract
 from memeval.advice import LEAKS, next_step
-from memeval.desk import Desk
-from memeval.errors import said
 from memeval.neardup import near_duplicate_key
-from memeval.probe import Probe
+from memeval.questions import (
+    SHOWN,
+    Found,
+    Questions,
+    listed,
+    names_of,
+    rank_of,
+    same_text,
+    shared_words,
+)
 from memeval.record import Record
-from memeval.stores.bound import CallLimitError, View
-from memeval.text import contains_tokens, normalise, tokens, visible
-
-MOST_ASKED = 1000
-SHOWN = 60
+from memeval.text import visible
 
 
 class Cause(NamedTuple):
@@ -49,21 +52,6 @@ class Cause(NamedTuple):
     next_step: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One hit of an answer, recognised."""
-
-    record_id: str | None
-    text: str
-    score: float | None
-    canary: str | None = None
-
-    @property
-    def name(self) -> str:
-        """Id of the record; ``unknown`` where nobody wrote it."""
-        return self.record_id or "unknown"
-
-
 @dataclass(frozen=True)
 class Labels:
     """What is said of the records of one probe, by the run's qrels.
@@ -83,20 +71,14 @@ class Labels:
     stale: frozenset[str] = frozenset()
 
 
-@dataclass
-class Inquiry:
-    """Questions to one clean store on which the history of a failed probe is written.
+@dataclass(kw_only=True)
+class Inquiry(Questions):
+    """Why one probe failed, asked of a clean store on which its history is written.
 
     Attributes
     ----------
-    desk : Desk
-        The store.
-    probe : Probe
-        What failed.
     labels : Labels
         What is said of its records.
-    records : mapping of str to Record
-        Everything on the desk, the haystack included.
     status, error : str
         What became of the probe when asked again.
     breaches : str
@@ -107,10 +89,7 @@ class Inquiry:
         How long to wait for a record to appear, in seconds.
     """
 
-    desk: Desk
-    probe: Probe
     labels: Labels
-    records: Mapping[str, Record]
     status: str
     error: str
     breaches: str
@@ -121,7 +100,7 @@ class Inquiry:
         """The first cause that the store's answers speak for."""
         if self.status in ("failed", "timeout"):
             return self._made("failed", f"asked again, it fails again: {self.error}")
-        self.answer = self._ask(self.probe.query, self.probe.k)
+        self.answer = self.ask(self.probe.query, self.probe.k)
         return next(cause for cause in self._causes() if cause is not None)
 
     def _causes(self) -> Iterator[Cause | None]:
@@ -138,8 +117,8 @@ class Inquiry:
     def _why(self, record: Record) -> Iterator[Cause | None]:
         """Causes of one expected record that is not in the top k."""
         yield self._not_stored(record)
-        self.wide, self.wide_k = self._ask_wide(self.probe.query)
-        self.rank = _rank(self.wide, record.id)
+        self.wide, self.wide_k = self.ask_wide(self.probe.query)
+        self.rank = rank_of(self.wide, record.id)
         if self.rank is None:
             yield from self._absent(record)
         else:
@@ -197,10 +176,10 @@ class Inquiry:
         """Refused, kept under another record's id, or not found by its own text."""
         if record.id in self.desk.ids.lost:
             return self._made("not_stored", f"put of {record.id} was rejected")
-        self.own = self._ask(record.text, 10)
-        if _rank(self.own, record.id) is not None:
+        self.own = self.ask(record.text, 10)
+        if rank_of(self.own, record.id) is not None:
             return None
-        same = [h for h in self.own if _same(h.text, record.text) and h.record_id is not None]
+        same = [h for h in self.own if same_text(h.text, record.text) and h.record_id is not None]
         if same:
             said = f"the text of {record.id} comes back as {same[0].name}"
             return self._made("merged", said, displaced_by=(same[0].name,))
@@ -213,7 +192,7 @@ class Inquiry:
         started = time.monotonic()
         while time.monotonic() - started < self.wait_s:
             time.sleep(min(0.05, self.wait_s))
-            if _rank(self._ask(record.text, 10), record.id) is not None:
+            if rank_of(self.ask(record.text, 10), record.id) is not None:
                 waited = time.monotonic() - started
                 return self._made("not_visible", f"{record.id} could be found {waited:.1f} s later")
         return None
@@ -237,8 +216,8 @@ class Inquiry:
         return None
 
     def _finds(self, record: Record, *, with_filter: bool = True, scope: str | None = None) -> bool:
-        hits = self._ask(record.text, 10, with_filter=with_filter, scope=scope)
-        return any(h.record_id == record.id or _same(h.text, record.text) for h in hits)
+        hits = self.ask(record.text, 10, with_filter=with_filter, scope=scope)
+        return any(h.record_id == record.id or same_text(h.text, record.text) for h in hits)
 
     def _lost(self, record: Record) -> Cause:
         said = f"put took {record.id}, and a search for its own text does not find it"
@@ -247,16 +226,16 @@ class Inquiry:
     def _absent(self, record: Record) -> Iterator[Cause | None]:
         """It is stored, and this query does not bring it at any k."""
         if self.probe.filter:
-            free, _ = self._ask_wide(self.probe.query, with_filter=False)
-            if _rank(free, record.id) is not None:
+            free, _ = self.ask_wide(self.probe.query, with_filter=False)
+            if rank_of(free, record.id) is not None:
                 said = f"{record.id} is found for this query without the filter, and not with it"
                 yield self._made("filtered", said, kind="filter")
         if len(self.wide) < self.wide_k:
-            shared, asked = _shared(self.probe.query, record.text)
+            shared, asked = shared_words(self.probe.query, record.text)
             n, k = len(self.wide), self.wide_k
             said = (
                 f"asked for {k}, the store returns {n}, and {record.id} is not among them; "
-                f"query and record share {shared} of {asked} words"
+                f"query and record share {shared} of {asked} content words"
             )
             yield self._made("cut", said, kind="meaning" if not shared else "floor")
 
@@ -277,8 +256,8 @@ class Inquiry:
         stale = [h for h in self._before()[: self.probe.k] if h.record_id in self.labels.stale]
         if not stale:
             return None
-        said = f"{_list(stale)}, outdated, before {record.id}{self._where()}"
-        return self._made("stale_won", said, self.rank, displaced_by=_names(stale))
+        said = f"{listed(stale)}, outdated, before {record.id}{self._where()}"
+        return self._made("stale_won", said, self.rank, displaced_by=names_of(stale))
 
     def _crowded_out(self, record: Record) -> Cause | None:
         """Without repeats of one fact among those before it, it would be in the top k."""
@@ -288,7 +267,7 @@ class Inquiry:
             return None
         things = "one thing" if len(units) == 1 else f"{len(units)} things"
         said = f"{len(before)} records before {record.id} say {things}{self._where()}"
-        return self._made("crowded_out", said, self.rank, displaced_by=_names(before))
+        return self._made("crowded_out", said, self.rank, displaced_by=names_of(before))
 
     def _unit(self, hit: Found) -> object:
         record = self.records.get(hit.record_id or "")
@@ -296,12 +275,13 @@ class Inquiry:
 
     def _outranked(self, record: Record) -> Cause:
         before = self._before()[: self.probe.k]
-        said = f"before {record.id}: {_list(before)}{self._where()}{self._gap(record)}"
-        return self._made("outranked", said, self.rank, displaced_by=_names(before))
+        said = f"before {record.id}: {listed(before)}{self._where()}{self._gap(record)}"
+        return self._made("outranked", said, self.rank, displaced_by=names_of(before))
 
     def _where(self) -> str:
         if self.rank is None:
-            return f"; it is not among the first {self.wide_k}"
+            more = f", and more are refused ({self.refusal})" if self.refusal else ""
+            return f"; it is not among the first {self.wide_k}{more}"
         return f"; it comes at rank {self.rank}"
 
     def _gap(self, record: Record) -> str:
@@ -314,34 +294,6 @@ class Inquiry:
             "" if mine is None or its is None else f" with score {mine:.4g}, rank k has {its:.4g}"
         )
 
-    def _ask(
-        self, query: str, k: int, *, with_filter: bool = True, scope: str | None = None
-    ) -> list[Found]:
-        asked = dict(self.probe.filter) or None if with_filter else None
-        alias = self.desk.scope_alias(self.probe.scope if scope is None else scope)
-        hits = self.desk.store.search(View(query, k, alias, asked, self.probe.now))
-        return [self._recognised(hit) for hit in hits]
-
-    def _ask_wide(self, query: str, *, with_filter: bool = True) -> tuple[list[Found], int]:
-        """Ask for as many records as there are; for fewer where the store refuses so many."""
-        there = min(len(self.records), MOST_ASKED)
-        for k in (there, 100, 50, 20):
-            try:
-                if k <= there:
-                    return self._ask(query, k, with_filter=with_filter), k
-            except CallLimitError:
-                raise
-            except Exception as error:  # a store may refuse a k that the probe never asked for
-                self.error = said(error)
-        return self._ask(query, self.probe.k, with_filter=with_filter), self.probe.k
-
-    def _recognised(self, hit: Any) -> Found:
-        record_id, _ = self.desk.ids.resolve(hit)
-        record = self.records.get(record_id or "")
-        text = hit.text or (record.text if record else "")
-        canary = next((c for c in self.probe.canary if contains_tokens(text, c)), None)
-        return Found(record_id, text, hit.score, canary)
-
     def _made(
         self,
         cause: str,
@@ -353,27 +305,3 @@ class Inquiry:
     ) -> Cause:
         about |= {"probe": self.probe, "rank": rank, "breaches": self.breaches}
         return Cause(cause, evidence, rank, displaced_by, next_step(cause, about))
-
-
-def _rank(hits: Sequence[Found], record_id: str) -> int | None:
-    return next((n for n, hit in enumerate(hits, 1) if hit.record_id == record_id), None)
-
-
-def _names(hits: Sequence[Found]) -> tuple[str, ...]:
-    return tuple(hit.name for hit in hits)
-
-
-def _list(hits: Sequence[Found], most: int = 3) -> str:
-    """The first hits by id and text."""
-    shown = "; ".join(f"{hit.name} ({visible(hit.text, SHOWN)})" for hit in hits[:most])
-    return f"{shown} and {len(hits) - most} more" if len(hits) > most else shown
-
-
-def _same(text: str, other: str) -> bool:
-    return bool(text.strip()) and normalise(text) == normalise(other)
-
-
-def _shared(query: str, text: str) -> tuple[int, int]:
-    """Different words of a query that stand in a text, and how many it has."""
-    asked = set(tokens(query))
-    return len(asked & set(tokens(text))), len(asked)

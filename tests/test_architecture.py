@@ -15,7 +15,8 @@ import memeval
 PACKAGE = Path(memeval.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 MEASURING = (
-    "stores", "workspace", "asking", "selfcheck", "runner", "controls", "embedders", "diagnosis",
+    "stores", "workspace", "desk", "settling", "questions", "inquiry", "asking", "selfcheck",
+    "collecting", "runner", "controls", "embedders", "diagnosis",
     "mutation", "relations", "simulate", "checkup", "evaluation", "server",
 )  # fmt: skip
 READING = (
