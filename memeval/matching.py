@@ -72,7 +72,8 @@ class IdMap:
         self._store_ids[name] = receipt.store_ids
         self._ever.setdefault(name, {}).update(dict.fromkeys(receipt.store_ids))
         self._share(name, receipt.store_ids)
-        self._said.update(_told(record.meta))
+        if record.meta:
+            self._said.update(_told(record.meta))
         for text in (record.text, *receipt.texts):
             self._by_text.setdefault(text, []).append(name)
         self._by_normal = None

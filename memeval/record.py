@@ -258,8 +258,16 @@ def _checked(receipt: Receipt) -> Receipt:
             f"a receipt has the outcome {receipt.outcome!r}, wanted one of {', '.join(OUTCOMES)}; "
             "use one of these words"
         )
+    if type(receipt.store_ids) is type(receipt.texts) is tuple and _all_texts(receipt):
+        return receipt
     texts = (receipt.texts,) if isinstance(receipt.texts, str) else tuple(receipt.texts)
     return Receipt(receipt.outcome, _ids(receipt.store_ids), texts)
+
+
+def _all_texts(receipt: Receipt) -> bool:
+    """Whether it already is as it should be: at most one id, a text; this is the usual one."""
+    ids = receipt.store_ids
+    return not receipt.texts and (not ids or (len(ids) == 1 and type(ids[0]) is str))
 
 
 def _ids(returned: Any) -> tuple[str, ...]:

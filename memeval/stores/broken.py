@@ -42,6 +42,10 @@ class NullStore(BaseStore):
         """Take the record and forget it."""
         return Receipt("stored", (record.id,))
 
+    def put_many(self, records: Iterable[Record]) -> list[Receipt]:
+        """Take the records and forget them."""
+        return [self.put(record) for record in records]
+
     def delete(self, store_id: str, *, scope: str | None = None) -> None:
         """Do nothing: nothing was kept."""
 
@@ -84,6 +88,10 @@ class RandomStore(BaseStore):
             self.kept.pop(old, None)
         self.kept[record.id] = record
         return Receipt("stored", (record.id,))
+
+    def put_many(self, records: Iterable[Record]) -> list[Receipt]:
+        """Keep the records, in order."""
+        return [self.put(record) for record in records]
 
     def delete(self, store_id: str, *, scope: str | None = None) -> None:
         """Forget one record."""
