@@ -44,7 +44,7 @@ def next_step(cause: str, about: Mapping[str, Any]) -> str:
     cause : str
         One of `memeval.frames.CAUSE_WORDS`.
     about : mapping
-        What was found: ``kind`` of a leak, a filter or a cut, ``rank``, ``floor``, ``lost`` and
+        What was found: ``kind`` of a leak, a filter or a cut, ``needed`` k, ``floor``, ``lost`` and
         ``n`` of a negative probe, ``breaches``, and the ``probe``.
 
     Returns
@@ -79,15 +79,15 @@ def _cut(about: Mapping[str, Any]) -> str:
 
 
 def _outranked(about: Mapping[str, Any]) -> str:
-    if about.get("rank"):
-        return f"read what stands before it: rank it higher, or ask for k = {about['rank']}"
+    if about.get("needed"):
+        return f"read what stands before it: rank it higher, or ask for k = {about['needed']}"
     return "read what stands before it: the ranking does not see that this record answers"
 
 
 def _abstain(about: Mapping[str, Any]) -> str:
     if about.get("kind") == "bare":
         return "let the store return scores, so that a floor can tell an answer from none"
-    share = about["lost"] / about["n"] if about["n"] else 0.0
-    if share <= 0.1:
-        return f"set a score floor above {about['floor']:.4g}: it costs next to nothing"
+    lost, n = about["lost"], about["n"]
+    if lost <= 0.1 * n:
+        return f"set a score floor above {about['floor']:.4g}: it loses {lost} of {n} found"
     return "no score floor separates this one: judge whether an answer is there at all"

@@ -22,7 +22,6 @@ from memeval.selfcheck import SelfCheck
 from memeval.stores.base import Capabilities
 from memeval.stores.bound import BoundStore, Meter
 from memeval.suite import Suite
-from memeval.text import clean
 from memeval.workspace import SLOW_PUT_MS, Workspace
 
 REPEATS_WHERE_UNSTEADY = 5
@@ -197,13 +196,6 @@ class Collector:
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], schema: frames.Schema) -> pd.DataFrame:
-    """Rows as a frame with every column of the schema, typed before any NA is guessed at.
-
-    What a store returned may hold half characters, which no file and no notebook can take.
-    """
-    columns = {name: [_whole(row.get(name)) for row in rows] for name in frames.names(schema)}
+    """Rows as a frame with every column of the schema, typed before any NA is guessed at."""
+    columns = {name: [row.get(name) for row in rows] for name in frames.names(schema)}
     return pd.DataFrame({name: pd.Series(v, dtype="object") for name, v in columns.items()})
-
-
-def _whole(value: Any) -> Any:
-    return clean(value) if isinstance(value, str) and not value.isascii() else value

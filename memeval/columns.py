@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from memeval.errors import FrameError
+from memeval.words import clean
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ def _of_kind(values: pd.Series, column: Column) -> pd.Series:
     if column.dtype == "category":
         return _categories(values, column)
     if column.dtype == "str":
-        return values.astype("str")
+        return _whole(values.astype("str"))
     if column.dtype in ("bool", "boolean"):
         values = _truth(values)
         if column.dtype == "bool":  # NaN would be True
@@ -136,6 +137,13 @@ def _of_kind(values: pd.Series, column: Column) -> pd.Series:
         if not cast.eq(pd.to_numeric(values)).all():
             raise ValueError("not a whole number")
     return cast
+
+
+def _whole(texts: pd.Series) -> pd.Series:
+    """Texts without half characters, which no file and no notebook can take."""
+    if all(map(str.isascii, texts.dropna())):
+        return texts
+    return texts.map(clean, na_action="ignore").astype("str")
 
 
 def _truth(values: pd.Series) -> pd.Series:

@@ -215,11 +215,14 @@ class _Diagnosing:
 
     @cached_property
     def best(self) -> list[float]:
-        """Score of the best expected hit of every positive that found one, lowest first."""
-        expected = self.run.qrels.loc[self.run.qrels["label"] == "expected", ["probe", "record_id"]]
+        """Lowest score that each positive with recall_all needs, lowest first."""
+        results = self.run.results
+        passed = results.loc[results["recall_all"].fillna(False), "probe"]
+        expected = self.run.qrels.loc[self.run.qrels["label"] == "expected"]
         first = self.run.hits[self.run.hits["repeat"] == 0]
-        found = first.merge(expected, on=["probe", "record_id"])
-        return sorted(found.groupby("probe")["score"].max().dropna())
+        found = first.merge(expected[["probe", "record_id", "group"]], on=["probe", "record_id"])
+        best = found[found["probe"].isin(passed)].groupby(["probe", "group"])["score"].max()
+        return sorted(best.groupby("probe").min().dropna())
 
 
 def _ordered(found: dict[str, Cause], run: Run) -> Diagnosis:

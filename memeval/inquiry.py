@@ -27,6 +27,8 @@ from memeval.questions import (
 from memeval.record import Record
 from memeval.text import visible
 
+SELF_SEARCH_K = 10
+
 
 class Cause(NamedTuple):
     """Why a probe failed.
@@ -99,7 +101,7 @@ class Inquiry(Questions):
     def cause(self) -> Cause:
         """The first cause that the store's answers speak for."""
         if self.status in ("failed", "timeout"):
-            return self._made("failed", f"asked again, it fails again: {self.error}")
+            return self._made("failed", f"asked again, it fails: {self.error}")
         self.answer = self.ask(self.probe.query, self.probe.k)
         return next(cause for cause in self._causes() if cause is not None)
 
@@ -116,10 +118,8 @@ class Inquiry(Questions):
 
     def _why(self, record: Record) -> Iterator[Cause | None]:
         """Causes of one expected record that is not in the top k."""
-        yield self._not_stored(record)
-        self.wide, self.wide_k = self.ask_wide(self.probe.query)
-        self.rank = rank_of(self.wide, record.id)
         if self.rank is None:
+            yield self._not_stored(record)
             yield from self._absent(record)
         else:
             yield self._cut(record, self.rank)
@@ -165,21 +165,35 @@ class Inquiry(Questions):
         return self._made("did_not_abstain", said, floor=top.score, lost=lost, n=n)
 
     def _missing(self) -> Record | None:
-        """The first expected record of the first group that is not met."""
+        """Of the groups that are not met the first, and of that the record that comes nearest.
+
+        A group that never comes goes before one that comes too late.
+        """
         top = {hit.record_id for hit in self.answer[: self.probe.k]}
-        for group, authored in zip(self.labels.groups, self.probe.groups, strict=True):
-            if not group & top:
-                return self.records[authored[0]]
-        return None
+        pairs = zip(self.labels.groups, self.probe.groups, strict=True)
+        unmet = [authored for group, authored in pairs if not group & top]
+        if not unmet:
+            return None
+        self.wide, self.wide_k = self.ask_wide(self.probe.query)
+        ranks = [[rank_of(self.wide, name) for name in group] for group in unmet]
+        nearest = [min((r for r in group if r), default=None) for group in ranks]
+        late = [rank for rank in nearest if rank is not None]
+        self.needed = max(late) if len(late) == len(unmet) else None
+        first = nearest.index(None) if None in nearest else 0
+        self.rank = nearest[first]
+        place = ranks[first].index(self.rank) if self.rank else 0
+        return self.records[unmet[first][place]]
 
     def _not_stored(self, record: Record) -> Cause | None:
         """Refused, kept under another record's id, or not found by its own text."""
         if record.id in self.desk.ids.lost:
             return self._made("not_stored", f"put of {record.id} was rejected")
-        self.own = self.ask(record.text, 10)
-        if rank_of(self.own, record.id) is not None:
+        own = self.ask(record.text, SELF_SEARCH_K)
+        if rank_of(own, record.id) is None:
+            own, _ = self.ask_wide(record.text)
+        if rank_of(own, record.id) is not None:
             return None
-        same = [h for h in self.own if same_text(h.text, record.text) and h.record_id is not None]
+        same = [h for h in own if same_text(h.text, record.text) and h.record_id is not None]
         if same:
             said = f"the text of {record.id} comes back as {same[0].name}"
             return self._made("merged", said, displaced_by=(same[0].name,))
@@ -192,7 +206,7 @@ class Inquiry(Questions):
         started = time.monotonic()
         while time.monotonic() - started < self.wait_s:
             time.sleep(min(0.05, self.wait_s))
-            if rank_of(self.ask(record.text, 10), record.id) is not None:
+            if rank_of(self.ask(record.text, SELF_SEARCH_K), record.id) is not None:
                 waited = time.monotonic() - started
                 return self._made("not_visible", f"{record.id} could be found {waited:.1f} s later")
         return None
@@ -216,7 +230,7 @@ class Inquiry(Questions):
         return None
 
     def _finds(self, record: Record, *, with_filter: bool = True, scope: str | None = None) -> bool:
-        hits = self.ask(record.text, 10, with_filter=with_filter, scope=scope)
+        hits = self.ask(record.text, SELF_SEARCH_K, with_filter=with_filter, scope=scope)
         return any(h.record_id == record.id or same_text(h.text, record.text) for h in hits)
 
     def _lost(self, record: Record) -> Cause:
@@ -276,7 +290,9 @@ class Inquiry(Questions):
     def _outranked(self, record: Record) -> Cause:
         before = self._before()[: self.probe.k]
         said = f"before {record.id}: {listed(before)}{self._where()}{self._gap(record)}"
-        return self._made("outranked", said, self.rank, displaced_by=names_of(before))
+        return self._made(
+            "outranked", said, self.rank, displaced_by=names_of(before), needed=self.needed
+        )
 
     def _where(self) -> str:
         if self.rank is None:

@@ -107,9 +107,13 @@ class Probe:
     withheld: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        for name, value in _normalised(self).items():
-            object.__setattr__(self, name, value)
-        faults = _all_faults(self)
+        try:
+            for name, value in _normalised(self).items():
+                object.__setattr__(self, name, value)
+            faults = _all_faults(self)
+        except RecursionError as error:
+            found = "a value holds itself, or nests too deep"
+            raise ProbeError([Fault(found, "write plain values", probe=str(self.name))]) from error
         if faults:
             raise ProbeError(faults)
 
@@ -264,4 +268,6 @@ def _all_faults(probe: Probe) -> list[Fault]:
     if not faults or well_typed(probe):
         faults += probe_faults(probe)
     name = probe.name if isinstance(probe.name, str) else ""
-    return [replace(fault, probe=name, file=probe.file, line=probe.line) for fault in faults]
+    file = probe.file if isinstance(probe.file, str) else ""
+    line = probe.line if isinstance(probe.line, int) else 0
+    return [replace(fault, probe=name, file=file, line=line) for fault in faults]

@@ -34,6 +34,7 @@ from memeval.shuffle import shuffled_mrr_critical, shuffled_mrr_tail, shuffled_r
 
 MOST_CHANCE = 0.10
 LEAST_POTENTIAL = 0.20
+ROUNDING = 1e-12  # a mean of exact bounds may miss the bound by its last digit
 ALPHA_CHANCE = 0.001
 ALPHA_ORDER = 0.01
 ENOUGH = {"positive probes": 20, "negative probes": 5, "probes with forbid": 5}
@@ -184,7 +185,7 @@ def _chance(seen: Positives) -> Row:
         must="at_most",
         n=seen.n,
         applicable=seen.n > 0,
-        passed=mean <= MOST_CHANCE,
+        passed=mean <= MOST_CHANCE + ROUNDING,
         reason=(
             "no positive probe to judge chance on"
             if not seen.n
@@ -241,7 +242,7 @@ def _potential(seen: Positives) -> Row:
         must="at_least",
         n=seen.n,
         applicable=seen.n > 0,
-        passed=mean >= LEAST_POTENTIAL,
+        passed=mean >= LEAST_POTENTIAL - ROUNDING,
         reason=(
             "no positive probe to judge order on"
             if not seen.n

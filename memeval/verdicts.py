@@ -136,7 +136,8 @@ def _objections(run: Run) -> Iterator[tuple[str, str]]:
 
 def _praise(run: Run) -> str:
     failing, asked = len(run.failing), len(run.results)
-    return f"no leak, contract kept; {asked - failing} of {asked} probes passed"
+    chosen = ", chosen of a suite that is not judged by them" if run.suite.chosen_of else ""
+    return f"no leak, contract kept; {asked - failing} of {asked} probes passed{chosen}"
 
 
 def _count(n: int, one: str, many: str | None = None) -> str:

@@ -17,6 +17,7 @@ import memeval as me
 from memeval.adding import append_probe, prepare_probe
 from memeval.errors import ProbeError
 from memeval.loading import load, load_text
+from memeval.probe import Probe
 from memeval.probefiles.emitting import block, flow
 from memeval.record import Advance, Consolidate, Delete, Op, Record
 from memeval.resources import probes_folder
@@ -329,3 +330,15 @@ def test_no_text_acts_on_a_terminal_or_hides_in_the_file() -> None:
     written = block(NEW | {"query": "a\x1b[31m\u202eb\u2028c\x85d\x00\ufeff\U000e0041"})
     assert r"a\x1B[31m\u202Eb\u2028c\x85d\x00\uFEFF\U000E0041" in written
     assert written.isascii()
+
+
+def test_a_file_with_old_line_ends_gets_its_probe_or_a_clear_refusal(tmp_path: Path) -> None:
+    path = tmp_path / "old.yaml"
+    path.write_bytes(b"- name: a\r  query: q\r  given: [{id: r1, text: t}]\r  expect: [r1]\r")
+    probe = Probe("b", "who", [Record("r1", "Ida has it.")], ["r1"])
+    try:
+        append_probe(probe, path)
+    except ProbeError as error:
+        assert "old.yaml" in str(error)
+    else:
+        assert [p.name for p in load(path)] == ["a", "b"]

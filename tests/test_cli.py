@@ -226,3 +226,20 @@ def test_files_are_read_and_written_as_utf8_whatever_the_host_prefers(app: Path)
     for path in written:
         data = path.read_bytes()
         assert data[:1] == b"{" and b"\r" not in data and json.loads(data.decode("utf-8"))
+
+
+@pytest.mark.parametrize("error", ["SystemExit(0)", "BaseException('x')"])
+def test_a_store_module_that_ends_the_program_is_no_good_run(
+    error: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ending.py").write_text(f"raise {error}\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "--store", "ending:make"]) == 2
+    assert "store 'ending:make': importing it failed" in capsys.readouterr().err
+
+
+def test_what_ends_the_program_in_the_middle_of_a_command_is_no_good_run() -> None:
+    def end() -> int:
+        raise SystemExit(0)
+
+    assert guard.guarded(end, quiet=True) == 2

@@ -115,3 +115,23 @@ def test_an_option_wins_over_a_setting(
     assert main(["run", "--probes", "p.yaml", "--dry-run"]) == 2
     assert "store 'nowhere:make'" in capsys.readouterr().err
     assert main(["run", "--probes", "p.yaml", "--store", "sqlite", "--dry-run"]) == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"floors = {{recall_all = 1{'0' * 400}}}",
+        f"seed = 1{'0' * 5000}",
+        'out = "\\u0000"',
+        "a = " + "[" * 5000 + "]" * 5000,
+    ],
+)
+def test_values_past_what_python_can_hold_are_said_and_are_no_bug(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path, f"[tool.memeval]\n{text}\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["run"]) == 2
+    said = capsys.readouterr().err
+    assert "pyproject.toml" in said
+    assert "bug" not in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import warnings
 
 import pytest
@@ -106,3 +107,28 @@ def test_wrapped_text_fits_and_keeps_what_cannot_be_broken(
     lines = console.wrapped(text).splitlines()
     assert all(len(line) <= 60 for line in lines[:-1]) and lines[-1] == "    " + "u" * 70
     assert all(line.startswith("    word") for line in lines[1:-1])
+
+
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+def test_a_stream_that_is_closed_at_the_start_takes_nothing_and_stops_nothing(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, name, None)
+    console.make_safe()
+    with getattr(sys, name):
+        console.say("words")
+        with progress(quiet=False) as shown:
+            shown(1, 2, "a")
+        console.show("a table")
+        captured = capsys.readouterr()
+    assert captured.out == ("" if name == "stdout" else "a table\n")
+    assert captured.err == ("" if name == "stderr" else "memeval: words\n")
+
+
+def test_words_that_stderr_does_not_take_stop_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.StringIO):
+        def write(self, text: str) -> int:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sys.stderr", Full())
+    console.say("words")

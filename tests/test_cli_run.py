@@ -471,3 +471,14 @@ def test_a_run_of_chosen_probes_leaves_the_results_file_of_the_suite_alone(
     named = ["--name", "choir-*", "--out", "part.json"]
     assert main(["run", "--store", "my_stores:Words", *named]) == 0
     assert list(json.loads((app / "part.json").read_text())["per_probe"]) == ["choir-practice-day"]
+
+
+def test_a_damaged_file_among_the_kept_runs_is_passed_over_and_named(
+    app: Path, capsys: Captured
+) -> None:
+    run_json(capsys, store="FailingOnce")
+    (app / ".memeval" / "runs" / "zzz.json").write_text('{"x')
+    assert main(["run", "--failed-last", "--format", "json", "--store", "my_stores:Words"]) == 0
+    out, err = capsys.readouterr()
+    assert list(json.loads(out)["per_probe"]) == ["ladder-in-the-shed"]
+    assert "passed over" in err and "zzz.json" in err

@@ -360,7 +360,7 @@ def test_a_leak_is_told_by_its_kind() -> None:
 def test_a_negative_probe_is_told_the_floor_that_would_have_separated_it() -> None:
     both = diagnose(made(Talkative, [SILENT, KETTLE, TEA]), Talkative).causes.iloc[0]
     assert both["evidence"].endswith("with score 0; a floor above it loses 0 of 2 found")
-    assert both["next_step"] == "set a score floor above 0: it costs next to nothing"
+    assert both["next_step"] == "set a score floor above 0: it loses 0 of 2 found"
 
 
 def test_a_query_without_a_shared_word_is_told_to_match_by_meaning() -> None:
@@ -403,15 +403,15 @@ def test_a_run_without_texts_cannot_be_diagnosed_and_says_so() -> None:
 
 
 def test_a_store_that_fails_while_it_is_asked_why_is_a_failed_one() -> None:
-    class Odd(Backwards):
-        """Breaks when a record's own text is searched."""
+    class Odd(Lossy):
+        """Breaks when the lost record's own text is searched."""
 
         def search(self, query: str, **options: Any) -> list[Hit]:
-            if query.startswith("The blue lamp"):
+            if query.startswith("The kettle"):
                 raise ValueError("query too long")
             return super().search(query, **options)
 
-    row = evidence(Odd, ROOMS)
+    row = evidence(Odd, KETTLE)
     assert row["cause"] == "failed"
     assert row["evidence"] == "asked why, the store fails: ValueError: query too long"
 
@@ -447,3 +447,35 @@ def test_progress_is_told_per_history() -> None:
     seen: list[tuple[int, int, str]] = []
     diagnose(made(Lossy, [KETTLE]), Lossy, progress=lambda *told: seen.append(told))
     assert seen == [(1, 1, "kettle")]
+
+
+class FirstWritten(Sound):
+    """Returns what was written first, whatever it is asked."""
+
+    capabilities = Capabilities(honours=HONOURS)
+
+    def search(self, query: str, *, k: int, scope: str, filter: Any = None) -> list[Hit]:
+        mine = [r for r in self.kept.values() if r.scope == scope]
+        return [Hit(r.id, r.text) for r in mine[:k]]
+
+
+def numbered(expect: list[Any], k: int) -> Probe:
+    given = [Record(f"r{n}", f"Locker number {n} holds the rope.") for n in range(1, 16)]
+    return Probe("lockers", "rope", given, expect, k=k)
+
+
+def test_a_record_that_its_own_text_finds_late_is_stored_all_the_same() -> None:
+    row = evidence(FirstWritten, numbered(["r14"], k=3))
+    assert (row["cause"], row["rank_found"]) == ("outranked", 14)
+
+
+def test_of_an_any_of_group_the_nearest_record_counts() -> None:
+    row = evidence(FirstWritten, numbered([["r5", "r3"]], k=2))
+    assert row["rank_found"] == 3
+    assert row["next_step"].endswith("ask for k = 3")
+
+
+def test_the_advised_k_is_enough_for_all_that_is_missing() -> None:
+    row = evidence(FirstWritten, numbered(["r3", "r5"], k=2))
+    assert row["next_step"].endswith("ask for k = 5")
+    assert not len(made(FirstWritten, [numbered(["r3", "r5"], k=5)]).failing)

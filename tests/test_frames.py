@@ -139,3 +139,16 @@ def test_describe_says_what_every_column_means(name: str) -> None:
     assert said["meaning"].str.len().gt(0).all()
     assert set(said.loc[said["column"].str.endswith("_ms"), "unit"]) <= {"ms"}
     assert list(said.columns) == ["column", "dtype", "unit", "meaning"]
+
+
+@pytest.mark.parametrize("found", [None, [], {"probe": []}, pd.Series(["a"], name="probe")])
+def test_what_is_no_frame_is_refused(found: Any) -> None:
+    with pytest.raises(FrameError, match=r"wanted a pandas\.DataFrame"):
+        conform(found, frames.TAGS)
+
+
+def test_half_characters_do_not_get_into_a_table() -> None:
+    made = conform(pd.DataFrame({"probe": ["\ud800 a", None], "tag": ["b", "\u00e9"]}), frames.TAGS)
+    assert made["probe"][0] == "\ufffd a"
+    assert made["probe"].isna()[1]
+    assert (list(made["tag"]), str(made["probe"].dtype)) == (["b", "\u00e9"], "str")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pickle
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given as law
 from hypothesis import settings
@@ -331,7 +333,9 @@ def test_an_id_in_another_unicode_form_is_named_as_such():
 
 
 VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary()
-ANYTHING = st.recursive(VALUES, lambda inner: st.lists(inner) | st.dictionaries(VALUES, inner))
+ANYTHING: st.SearchStrategy[object] = st.deferred(
+    lambda: VALUES | st.lists(ANYTHING, max_size=3) | st.dictionaries(VALUES, ANYTHING, max_size=3)
+)
 FIELDS = st.sampled_from(
     "name query given expect forbid k scope tags stale now canary filter reads names near must why "
     "history".split()
@@ -347,3 +351,34 @@ def test_no_value_of_any_kind_raises_anything_else(values):
         assert error.faults and all(fault.found and fault.todo for fault in error.faults)
     else:
         assert made.content_hash and made.to_dict()["name"] == made.name
+
+
+class Mute:
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
+LISTED: list[object] = []
+LISTED.append(LISTED)
+MAPPED: dict[str, object] = {}
+MAPPED["a"] = MAPPED
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"k": 10**30},
+        {"k": 10**5000},  # more digits than Python writes
+        {"why": Mute()},
+        {"tags": LISTED},
+        {"filter": MAPPED},
+        {"expect": np.array(["r1"])},
+        {"file": 3},
+        {"line": "x"},
+        {"withheld": None},
+        {"given": [Record("r1", "t", supersedes=None)]},  # type: ignore[arg-type]
+    ],
+)
+def test_values_that_cannot_be_used_shown_or_ended_are_faults(values: dict[str, Any]) -> None:
+    with pytest.raises(ProbeError):
+        Probe(**{"name": "n", "query": "q", **values})

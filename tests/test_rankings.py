@@ -197,3 +197,36 @@ def test_negatives_alone_have_no_recall() -> None:
 def test_what_cannot_be_paired_is_refused(args: Any, options: dict[str, Any], said: str) -> None:
     with pytest.raises(FrameError, match=said):
         score_rankings(*args, **options)
+
+
+@pytest.mark.parametrize(
+    ("rankings", "expected"),
+    [
+        (None, [["a"]]),
+        ("ab", [["a"]]),
+        ([{"a"}], [["a"]]),
+        ([{"a": 1.0}], [["a"]]),
+        ([None], [["a"]]),
+        ([iter("a")], [["a"]]),
+        ([[1, 2]], [[1]]),
+        ([["a"]], [None]),
+        ([["a"]], [[None]]),
+        ([["a"]], [[["a", 1]]]),
+        ([["a"]], [{"a"}]),
+    ],
+)
+def test_what_is_no_list_of_texts_is_refused(rankings: Any, expected: Any) -> None:
+    with pytest.raises(FrameError, match="wanted"):
+        score_rankings(rankings, expected)
+
+
+@pytest.mark.parametrize("k", [1.5, "5", True, None, 10**30])
+def test_a_k_that_is_no_whole_number_is_refused(k: Any) -> None:
+    with pytest.raises(FrameError, match="wanted a whole number from 1"):
+        score_rankings([["a"]], [["a"]], k=k)
+
+
+def test_arrays_are_as_good_as_lists() -> None:
+    listed = score_rankings([["b", "a"]], [["a"]])
+    assert_frame_equal(score_rankings(np.array([["b", "a"]]), [np.array(["a"])]), listed)  # type: ignore[arg-type]
+    assert_frame_equal(score_rankings(pd.Series([["b", "a"]]), [("a",)]), listed)  # type: ignore[arg-type]

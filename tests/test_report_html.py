@@ -427,3 +427,14 @@ def test_the_reading_wing_imports_no_store_and_no_runner() -> None:
             if re.match(r"\s*(from|import) ", x)
         ]
         assert not [line for line in lines if wall.search(line)], path.name
+
+
+def test_of_an_endless_answer_the_first_hits_are_shown() -> None:
+    run = make_run()
+    name = details(run)[0].probe.name
+    many = pd.DataFrame({"probe": name, "rank": range(1, 5001), "repeat": 0, "text": "t"})
+    rest = run.hits[run.hits["probe"] != name]
+    hits = frames.conform(pd.concat([rest, many], ignore_index=True), frames.HITS)
+    shown = details(replace(run, hits=hits), [name])[0]
+    assert len(shown.places) == 100
+    assert "5,000 hits came back: the first 100 are shown, all are saved" in shown.notes

@@ -216,3 +216,34 @@ def test_every_objection_is_told_the_most_serious_first() -> None:
     assert made.verdict.reason == (
         "1 leaked record in 1 probe: leakable-01; also: 1 search failed, 0 allowed"
     )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"timeout_s": "5"},
+        {"timeout_s": -1},
+        {"settle_s": float("nan")},
+        {"repeats": 1.5},
+        {"repeats": True},
+        {"retries": -1},
+        {"seed": "a"},
+        {"allow_errors": None},
+        {"max_calls": 0},
+    ],
+)
+def test_an_option_of_the_wrong_kind_is_refused_before_the_store_is_asked(
+    options: dict[str, Any],
+) -> None:
+    name = next(iter(options))
+    with pytest.raises(StoreError, match=f"^{name} is .*, wanted a .*number from"):
+        run([positive(1)], SqliteStore, **options)
+
+
+@pytest.mark.parametrize("bound", ["a", None, float("nan"), float("inf"), True])
+@pytest.mark.parametrize("what", ["floors", "targets"])
+def test_a_bound_that_is_no_number_is_refused(what: str, bound: Any) -> None:
+    with pytest.raises(FrameError, match=f"{what}: mrr is .*, wanted a finite number"):
+        run([positive(1)], SqliteStore, **{what: {"mrr": bound}})
+    with pytest.raises(FrameError, match="wanted a mapping"):
+        run([positive(1)], SqliteStore, **{what: ["mrr"]})

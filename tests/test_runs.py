@@ -294,3 +294,43 @@ def test_causes_are_saved_with_the_run_and_leave_no_text_without_texts(
     bare = load_run(path).causes
     assert bare is not None
     assert list(bare["cause"]) == list(causes["cause"])
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("allow_errors",), "many"),
+        (("targets",), {"mrr": None}),
+        (("floors",), ["mrr"]),
+        (("manifest", "created_at"), [None]),
+        (("manifest", "k"), True),
+        (("validity", "status"), "fine"),
+        (("validity", "reasons"), [1]),
+        (("tables", "hits", "probe", 0), "nobody"),
+        (("tables", "calls", "repeat", 0), -1),
+        (("tables", "qrels", "record_id", 0), None),
+        (("suite", "probes"), []),
+        (("suite", "haystack_name"), 3),
+    ],
+)
+def test_a_run_file_with_a_value_that_does_not_fit_is_damaged_and_said_so_at_once(
+    path: tuple[Any, ...], value: Any, made: Run, tmp_path: Path
+) -> None:
+    payload = json.loads(save_run(made, tmp_path / "run.json").read_text())
+    place = payload
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    (tmp_path / "run.json").write_text(json.dumps(payload))
+    with pytest.raises(RunFileError, match="the run file is damaged"):
+        load_run(tmp_path / "run.json")
+
+
+def test_half_characters_in_a_run_file_are_replaced(made: Run, tmp_path: Path) -> None:
+    payload = json.loads(save_run(made, tmp_path / "run.json").read_text())
+    payload["suite"]["haystack"][0]["text"] = "half \ud800"
+    (tmp_path / "run.json").write_text(json.dumps(payload))
+    back = load_run(tmp_path / "run.json")
+    assert back.suite.haystack is not None
+    assert back.suite.haystack[0].text == "half \ufffd"
+    save_run(back, tmp_path / "again.json")

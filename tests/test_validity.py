@@ -8,7 +8,8 @@ import pytest
 
 from memeval.controls import run_controls
 from memeval.errors import WeakSuiteWarning
-from memeval.record import Hit
+from memeval.probe import Probe
+from memeval.record import Hit, Record
 from memeval.runner import run
 from memeval.stores.broken import RandomStore, ShuffledStore
 from memeval.stores.sqlite import SqliteStore
@@ -158,3 +159,13 @@ def test_an_unknown_name_of_the_controls_says_which_there_are() -> None:
     controls = run_controls([positive(1), leakable(1)], SqliteStore)
     with pytest.raises(KeyError, match="null_recall, random_recall, shuffled_mrr, valid"):
         controls["null"]
+
+
+def test_a_chance_of_exactly_the_bound_is_within_it() -> None:
+    # 0.1 three times has a mean of 0.10000000000000002 in floats
+    given = [Record(f"r{n}", f"alpha{n} text") for n in range(10)]
+    probes = [Probe(f"p{n}", f"alpha{n}", given, [f"r{n}"], k=1) for n in range(3)]
+    made = run(Suite(tuple(probes)), SqliteStore)
+    chance = next(row for row in rows(made) if row["metric"] == "chance")
+    assert chance["value"] == pytest.approx(0.1)
+    assert chance["passed"]

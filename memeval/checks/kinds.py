@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memeval.probe import Probe
 
 LISTS = ("expect", "forbid", "tags", "stale", "canary", "reads", "names", "near")
+MOST_K = 2**31 - 1
 INFINITE = (float("inf"), float("-inf"))
 
 
@@ -35,16 +36,21 @@ def kind_faults(probe: Probe) -> list[Fault]:
                 "name",
             )
         )
-    if type(probe.k) is not int:
+    if type(probe.k) is not int or probe.k > MOST_K:
         found.append(Fault(f"k is {shown(probe.k)}", "write a whole number from 1", "k"))
     for name in LISTS:
         value = getattr(probe, name)
-        if value != ():
+        if not isinstance(value, tuple) or value:
             found += list_faults(value, name)
     if not isinstance(probe.must, bool):
         found.append(Fault(f"must is {shown(probe.must)}", "write true or false", "must"))
     if not isinstance(probe.why, str):
         found.append(Fault(f"why is {shown(probe.why)}, not a text", "write a text", "why"))
+    for name, kind in (("file", str), ("line", int), ("withheld", str)):
+        value = getattr(probe, name)
+        if type(value) is not kind:
+            wanted = "leave it out; memeval sets it when a file is read"
+            found.append(Fault(f"{name} is {shown(value)}, not {kind.__name__}", wanted, name))
     if probe.history is not None:
         found += text_faults(probe.history, "history")
     found += _time_faults(probe.now, "now")
@@ -170,7 +176,7 @@ def record_faults(record: Record, field: str) -> Iterator[Fault]:
             yield from text_faults(value, f"{field}.{name}")
     if record.unit is not None:
         yield from text_faults(record.unit, f"{field}.unit")
-    if record.supersedes:
+    if not isinstance(record.supersedes, tuple) or record.supersedes:
         yield from list_faults(record.supersedes, f"{field}.supersedes")
     if record.at is not None or record.expires is not None:
         yield from _time_faults(record.at, f"{field}.at")
@@ -187,7 +193,10 @@ def shown(value: Any, width: int = 40) -> str:
     >>> shown("a\x1b[31m")
     "'a\\x1b[31m'"
     """
-    written = repr(value[: width + 1] if isinstance(value, str) else value)
+    try:
+        written = repr(value[: width + 1] if isinstance(value, str) else value)
+    except Exception:  # an object of other people's may not even be shown, nor a very long number
+        written = f"a {type(value).__name__}"
     return written if len(written) <= width + 2 else written[: width - 1] + "…" + written[-1]
 
 

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memeval.cli.console import say
 from memeval.errors import MemevalError, RunFileError
 
 if TYPE_CHECKING:
@@ -123,7 +124,11 @@ def failed_in_runs() -> frozenset[str] | None:
     kept.sort(key=lambda path: (path.stat().st_mtime_ns, path.name), reverse=True)
     failed: dict[str, bool] = {}
     for path in kept:
-        run = load_run(path)
+        try:
+            run = load_run(path)
+        except RunFileError as error:
+            say(f"passed over: {error}")
+            continue
         lost = set(run.failing["probe"])
         failed = {name: name in lost for name in run.results["probe"]} | failed
         if not run.suite.chosen_of:

@@ -13,6 +13,7 @@ from memeval.checks.kinds import shown
 from memeval.probefiles.emitting import Style
 from memeval.probefiles.yamlfile import SourceError
 
+BREAK = re.compile(r"\r\n|\r|\n")  # what YAML takes for the end of a line
 DASH = re.compile(r"^( *)-(?= |$)", re.MULTILINE)
 LINES = "write each probe as lines that begin with '- name:', or add this one by hand"
 
@@ -140,7 +141,7 @@ class _Outline:
 
     def style(self) -> Style:
         """How the probes are set; the last one is the model."""
-        dash, lines = _column(self.listed), self.source.split("\n")
+        dash, lines = _column(self.listed), BREAK.split(self.source)
         if self.listed.anchor is not None or self.listed.tag is not None:
             match = DASH.search("\n".join(lines[_line(self.listed) + 1 :]))
             dash = len(match[1]) if match else dash
@@ -153,7 +154,7 @@ class _Outline:
         """Whether a blank line stands before the last probe and what is said of it."""
         if len(self.entries) < 2:
             return True
-        lines = self.source.split("\n")[: _line(self.entries[-1])]
+        lines = BREAK.split(self.source)[: _line(self.entries[-1])]
         while lines and (lines[-1].strip() == "-" or lines[-1].lstrip().startswith("#")):
             lines.pop()
         return bool(lines) and not lines[-1].strip()
