@@ -188,16 +188,18 @@ class Inquiry(Questions):
         """Refused, kept under another record's id, or not found by its own text."""
         if record.id in self.desk.ids.lost:
             return self._made("not_stored", f"put of {record.id} was rejected")
-        own = self.ask(record.text, SELF_SEARCH_K)
+        own, asked = self.ask_wide(record.text, SELF_SEARCH_K)
         if rank_of(own, record.id) is None:
-            own, _ = self.ask_wide(record.text)
+            own, asked = self.ask_wide(record.text)
         if rank_of(own, record.id) is not None:
             return None
+        more_to_come = len(own) >= asked < len(self.records)
         same = [h for h in own if same_text(h.text, record.text) and h.record_id is not None]
         if same:
             said = f"the text of {record.id} comes back as {same[0].name}"
             return self._made("merged", said, displaced_by=(same[0].name,))
-        return self._late(record) or self._elsewhere(record) or self._lost(record)
+        late = self._late(record) or self._elsewhere(record)
+        return late if late or more_to_come else self._lost(record)
 
     def _late(self, record: Record) -> Cause | None:
         """It appears after a while."""
@@ -206,7 +208,7 @@ class Inquiry(Questions):
         started = time.monotonic()
         while time.monotonic() - started < self.wait_s:
             time.sleep(min(0.05, self.wait_s))
-            if rank_of(self.ask(record.text, SELF_SEARCH_K), record.id) is not None:
+            if rank_of(self.ask_wide(record.text, SELF_SEARCH_K)[0], record.id) is not None:
                 waited = time.monotonic() - started
                 return self._made("not_visible", f"{record.id} could be found {waited:.1f} s later")
         return None
@@ -230,7 +232,7 @@ class Inquiry(Questions):
         return None
 
     def _finds(self, record: Record, *, with_filter: bool = True, scope: str | None = None) -> bool:
-        hits = self.ask(record.text, SELF_SEARCH_K, with_filter=with_filter, scope=scope)
+        hits, _ = self.ask_wide(record.text, SELF_SEARCH_K, with_filter=with_filter, scope=scope)
         return any(h.record_id == record.id or same_text(h.text, record.text) for h in hits)
 
     def _lost(self, record: Record) -> Cause:

@@ -9,10 +9,11 @@ from memeval.desk import Desk
 from memeval.errors import said
 from memeval.probe import Probe
 from memeval.record import Hit, Record
-from memeval.stores.bound import CallLimitError, View
+from memeval.stores.bound import CallLimitError, SearchTimeoutError, View
 from memeval.text import contains_tokens, content_words, normalise, visible
 
 MOST_ASKED = 1000
+STEPS = (100, 50, 20, 10, 5)
 SHOWN = 60
 
 
@@ -61,18 +62,31 @@ class Questions:
         hits = self.desk.store.search(View(query, k, alias, asked, self.probe.now))
         return [self._recognised(hit) for hit in hits]
 
-    def ask_wide(self, query: str, *, with_filter: bool = True) -> tuple[list[Found], int]:
-        """Ask for as many records as there are; for fewer where the store refuses so many."""
-        there = min(len(self.records), MOST_ASKED)
-        for k in (there, 100, 50, 20):
+    def ask_wide(
+        self,
+        query: str,
+        most: int = MOST_ASKED,
+        *,
+        with_filter: bool = True,
+        scope: str | None = None,
+    ) -> tuple[list[Found], int]:
+        """Ask for as many records as there are, up to `most`; for fewer where these are refused.
+
+        Returns
+        -------
+        list of Found, and int
+            The answer, and the k that it was given for.
+        """
+        there = min(len(self.records), most)
+        steps = {k for k in (there, *STEPS) if self.probe.k < k <= there}
+        for k in sorted(steps, reverse=True):
             try:
-                if k <= there:
-                    return self.ask(query, k, with_filter=with_filter), k
-            except CallLimitError:
+                return self.ask(query, k, with_filter=with_filter, scope=scope), k
+            except (CallLimitError, SearchTimeoutError):
                 raise
             except Exception as error:  # a store may refuse a k that the probe never asked for
                 self.refusal = said(error)
-        return self.ask(query, self.probe.k, with_filter=with_filter), self.probe.k
+        return self.ask(query, self.probe.k, with_filter=with_filter, scope=scope), self.probe.k
 
     def _recognised(self, hit: Hit) -> Found:
         record_id, _ = self.desk.ids.resolve(hit)

@@ -166,7 +166,8 @@ def test_a_shuffled_store_is_as_the_wrapped_one_without_an_order_of_scores() -> 
     shuffled = ShuffledStore(inner)
     assert shuffled.extra == 7
     assert shuffled.capabilities == Capabilities(score_order=None)
-    inner.capabilities = lambda: Capabilities(scoping="client", score_order="low")  # type: ignore
+    client = Capabilities(scoping="client", score_order="low")
+    inner.capabilities = lambda: client  # type: ignore[assignment]
     assert shuffled.capabilities == Capabilities(scoping="client")
     with pytest.raises(AttributeError):
         _ = shuffled.delete

@@ -423,8 +423,13 @@ def test_a_store_that_refuses_a_large_k_is_asked_for_less() -> None:
                 raise ValueError("k is at most 5")
             return super().search(query, k=k, **options)
 
-    # the wanted record is the last of seven; more than k = 2 cannot be asked for
-    assert evidence(Small, ROOMS)["cause"] in ("outranked", "failed")
+    # the wanted record is the last of seven; of these five can be had, and it is not among them
+    row = evidence(Small, ROOMS)
+    assert (row["cause"], pd.isna(row["rank_found"])) == ("outranked", True)
+    assert (
+        "not among the first 5, and more are refused (ValueError: k is at most 5)"
+        in (row["evidence"])
+    )
 
 
 def test_histories_are_written_once_for_all_their_failed_probes() -> None:

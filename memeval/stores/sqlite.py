@@ -282,9 +282,8 @@ class SqliteStore(BaseStore):
 
     def info(self) -> dict[str, Any]:
         """Name, versions and settings, for the manifest."""
-        plain = "" if any(self.settings.values()) else " (plain)"
         return {
-            "name": type(self).__name__ + plain,
+            "name": type(self).__name__ + ("" if any(self.settings.values()) else " (plain)"),
             "version": f"SQLite {sqlite3.sqlite_version}",
             "schema": SCHEMA,
             "settings": dict(self.settings),
