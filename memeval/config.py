@@ -6,7 +6,6 @@ An option of the command line wins over a setting, a setting wins over the defau
 from __future__ import annotations
 
 import sys
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,6 +82,8 @@ def _table(path: Path) -> Mapping[str, Any]:
         return {}
     except UnicodeDecodeError as error:
         raise MemevalError(f"{path}: found bytes that are not UTF-8; save it as UTF-8") from error
+    import tomllib  # only where there is a file to read: it costs as much as all else here
+
     try:
         whole = tomllib.loads(text)
     except (ValueError, RecursionError) as error:

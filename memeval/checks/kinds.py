@@ -5,7 +5,6 @@ Faults name a field and no file; who knows the file adds the place.
 
 from __future__ import annotations
 
-import difflib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -206,7 +205,7 @@ def nearest_id(name: str, known: Iterable[str]) -> str:
     for other in ids:
         if other != name and alike(other) == alike(name):
             return "a record has the same id in another Unicode form; copy it from there"
-    near = difflib.get_close_matches(name, ids[:2000], 1)
+    near = _close(name, ids[:2000])
     if near:
         return f"write {shown(near[0])}, or add the record to given"
     return "add the record to given, or name one of it"
@@ -223,11 +222,17 @@ def nearest(name: str, known: Iterable[str]) -> str:
     "write one of 'scope', 'temporal'"
     """
     ordered = sorted(known)
-    near = difflib.get_close_matches(name, ordered[:5000], 1)
+    near = _close(name, ordered[:5000])
     if near:
         return f"write {shown(near[0])}"
     most = ", ".join(map(shown, ordered[:8])) + (", …" if len(ordered) > 8 else "")
     return f"write one of {most}" if most else "there is none to choose"
+
+
+def _close(name: str, known: list[str]) -> list[str]:
+    import difflib  # only for an error: the command line starts without it
+
+    return difflib.get_close_matches(name, known, 1)
 
 
 def alike(name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sqlite3
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -42,6 +41,8 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _told() -> dict[str, str]:
+    import sqlite3
+
     from memeval.environment import environment, tool_version
 
     found = environment()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -119,6 +118,8 @@ def _draw(made: Run, html: Path, args: argparse.Namespace) -> int:
     else:
         show(f"\n{html}")
     if args.open:
+        import webbrowser
+
         webbrowser.open(html.resolve().as_uri())
     return made.verdict.exit_code
 
