@@ -17,25 +17,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 _HOMES = {
+    "Advance": "memeval.record",
     "BaseStore": "memeval.stores.base",
     "Capabilities": "memeval.stores.base",
+    "Comparability": "memeval.comparability",
+    "Comparison": "memeval.comparison",
     "Consolidate": "memeval.record",
-    "Advance": "memeval.record",
     "Controls": "memeval.controls",
     "Delete": "memeval.record",
     "Diagnosis": "memeval.diagnosis",
     "Fault": "memeval.errors",
     "FrameError": "memeval.errors",
+    "HistoryWarning": "memeval.timeline",
     "Hit": "memeval.record",
     "IncomparableRunsError": "memeval.errors",
     "Manifest": "memeval.runs",
     "MemevalError": "memeval.errors",
     "NullStore": "memeval.stores.broken",
     "OracleStore": "memeval.stores.broken",
+    "Outcomes": "memeval.outcomes",
     "Probe": "memeval.probe",
     "ProbeError": "memeval.errors",
     "ProbeResult": "memeval.spec",
     "RandomStore": "memeval.stores.broken",
+    "Ranks": "memeval.ranks",
     "Receipt": "memeval.record",
     "Record": "memeval.record",
     "Run": "memeval.runs",
@@ -49,15 +54,29 @@ _HOMES = {
     "Validity": "memeval.runs",
     "Verdict": "memeval.runs",
     "WeakSuiteWarning": "memeval.errors",
+    "accept": "memeval.baseline",
     "append_probe": "memeval.adding",
+    "as_outcomes": "memeval.outcomes",
+    "bca_mean": "memeval.bootstrap",
     "best_floor": "memeval.curves",
     "candidates": "memeval.mining",
+    "check_regression": "memeval.regression",
+    "compare": "memeval.comparison",
+    "compare_manifests": "memeval.comparability",
+    "confirm": "memeval.confirming",
     "diagnose": "memeval.diagnosis",
     "evaluate": "memeval.spec",
+    "history": "memeval.timeline",
+    "kept_runs": "memeval.keptruns",
     "lexical_overlap": "memeval.breakdown",
     "load": "memeval.loading",
     "load_run": "memeval.runfiles",
+    "looks": "memeval.timeline",
+    "outcomes_of": "memeval.outcomes",
+    "outcomes_of_rankings": "memeval.ranked",
     "plan": "memeval.runner",
+    "rank_expected": "memeval.rankings",
+    "read_outcomes": "memeval.outcomes",
     "recall_curve": "memeval.curves",
     "resolve": "memeval.stores.base",
     "run": "memeval.runner",
@@ -69,7 +88,7 @@ _HOMES = {
     "summarize_by_tag": "memeval.breakdown",
     "threshold_curve": "memeval.curves",
     "write_report": "memeval.report",
-    "write_results": "memeval.runfiles",
+    "write_results": "memeval.resultsfile",
 }
 _ROOMS = frozenset({"datasets", "frames", "plots", "spec"})
 
@@ -81,8 +100,15 @@ if TYPE_CHECKING:
     from memeval import plots as plots
     from memeval import spec as spec
     from memeval.adding import append_probe as append_probe
+    from memeval.baseline import accept as accept
+    from memeval.bootstrap import bca_mean as bca_mean
     from memeval.breakdown import lexical_overlap as lexical_overlap
     from memeval.breakdown import summarize_by_tag as summarize_by_tag
+    from memeval.comparability import Comparability as Comparability
+    from memeval.comparability import compare_manifests as compare_manifests
+    from memeval.comparison import Comparison as Comparison
+    from memeval.comparison import compare as compare
+    from memeval.confirming import confirm as confirm
     from memeval.controls import Controls as Controls
     from memeval.controls import run_controls as run_controls
     from memeval.curves import best_floor as best_floor
@@ -98,21 +124,30 @@ if TYPE_CHECKING:
     from memeval.errors import RunFileError as RunFileError
     from memeval.errors import StoreError as StoreError
     from memeval.errors import WeakSuiteWarning as WeakSuiteWarning
+    from memeval.keptruns import kept_runs as kept_runs
     from memeval.loading import load as load
     from memeval.metrics import score as score
     from memeval.mining import candidates as candidates
+    from memeval.outcomes import Outcomes as Outcomes
+    from memeval.outcomes import as_outcomes as as_outcomes
+    from memeval.outcomes import outcomes_of as outcomes_of
+    from memeval.outcomes import read_outcomes as read_outcomes
     from memeval.probe import Probe as Probe
+    from memeval.ranked import outcomes_of_rankings as outcomes_of_rankings
+    from memeval.rankings import rank_expected as rank_expected
     from memeval.rankings import score_rankings as score_rankings
+    from memeval.ranks import Ranks as Ranks
     from memeval.record import Advance as Advance
     from memeval.record import Consolidate as Consolidate
     from memeval.record import Delete as Delete
     from memeval.record import Hit as Hit
     from memeval.record import Receipt as Receipt
     from memeval.record import Record as Record
+    from memeval.regression import check_regression as check_regression
     from memeval.report import write_report as write_report
+    from memeval.resultsfile import write_results as write_results
     from memeval.runfiles import load_run as load_run
     from memeval.runfiles import save_run as save_run
-    from memeval.runfiles import write_results as write_results
     from memeval.runner import plan as plan
     from memeval.runner import run as run
     from memeval.runs import Manifest as Manifest
@@ -133,6 +168,9 @@ if TYPE_CHECKING:
     from memeval.stores.sqlite import SqliteStore as SqliteStore
     from memeval.suite import Suite as Suite
     from memeval.summary import summarize as summarize
+    from memeval.timeline import HistoryWarning as HistoryWarning
+    from memeval.timeline import history as history
+    from memeval.timeline import looks as looks
 
 
 def __getattr__(name: str) -> Any:

@@ -2,46 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import groupby
-from typing import Any
 
 import pandas as pd
 
 from memeval import frames
-from memeval.asking import Options, Rows, Table
-from memeval.environment import environment, tool_version
+from memeval.asking import Options, Rows
+from memeval.chunks import Crew, Done
+from memeval.differences import config_hash
+from memeval.environment import MATCHER, NORMALISER_VERSION, environment, load, tool_version
 from memeval.errors import StoreError
-from memeval.haystack import Haystack, around
+from memeval.fingerprint import Fingerprint, fingerprinted
+from memeval.haystack import VERSION as GENERATOR_VERSION
+from memeval.histories import Work
+from memeval.histories import haystack_of as haystack_of
+from memeval.histories import histories as histories
+from memeval.parallel import UNGATED
 from memeval.plain import plain
-from memeval.probe import Probe
 from memeval.runs import Manifest
 from memeval.selfcheck import SelfCheck
+from memeval.snapshots import Shelf
+from memeval.steadiness import equal_answers
 from memeval.stores.base import Capabilities
 from memeval.stores.bound import BoundStore, Meter
 from memeval.suite import Suite
-from memeval.workspace import SLOW_PUT_MS, Workspace
 
 REPEATS_WHERE_UNSTEADY = 5
 TOLD_FROM_S = 1.0
 Progress = Callable[[int, int, str], object]
-
-
-def histories(suite: Sequence[Probe]) -> list[list[Probe]]:
-    """Probes that share a store: all of one named history, else each for itself."""
-    keyed = [(probe.history or f"\x00{n}", probe) for n, probe in enumerate(suite)]
-    order = {key: n for n, (key, _) in reversed(list(enumerate(keyed)))}
-    keyed.sort(key=lambda pair: order[pair[0]])
-    return [[probe for _, probe in same] for _, same in groupby(keyed, key=lambda pair: pair[0])]
-
-
-def haystack_of(suite: Suite, probes: Sequence[Probe], seed: int, foreign: bool) -> Haystack:
-    """What is written around the history of these probes; empty where the suite has none."""
-    if suite.haystack is None:
-        return Haystack()
-    return around(probes, suite.haystack, seed=seed, foreign=foreign)
 
 
 @dataclass
@@ -54,32 +45,48 @@ class Collector:
     options: Options
     repeats: int | None
     progress: Progress | None
+    shelf: Shelf | None = None
+    crew: Crew | None = None
 
     def __post_init__(self) -> None:
+        if self.shelf is None and (self.repeats or 1) > 1:
+            self.shelf = Shelf()
         self.rows = Rows()
-        self.space = Workspace(
-            self.make,
-            self.checked.capabilities,
-            slow=self.checked.put_ms > SLOW_PUT_MS,
-            opaque_ids=self.options.opaque_ids,
-            allow_nonempty=self.options.allow_nonempty,
-        )
+        self.n_asked = 0
+        self.load = load()
+        self.verified: bool | None = None
+        self.fingerprint = Fingerprint(cause="no probe was asked")
+        self.work = Work(self.suite, self.checked, self.options)
+        self.space = self.work.workspace(self.make)
 
     def tables(self) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
         """Ask everything, as often as needed, and give hits, calls and qrels."""
         wanted = self.repeats or self._declared_repeats()
         try:
+            self.fingerprint = fingerprinted(self.space, self.checked, self.options)
             done = 0
             while done < wanted:
-                self._pass(done, wanted)
-                done += 1
+                last = done + 1 if self.crew is None else wanted
+                self._ask(range(done, last), wanted)
+                done = last
                 if self.repeats is None and self.rows.unsteady and not self._deterministic():
                     wanted = REPEATS_WHERE_UNSTEADY
         finally:
             self.space.close()
         self.repeats = wanted
         self._refuse_strangers()
-        return self._frames()
+        hits, calls, qrels = self._frames()
+        self.verified = self._seen_equal(hits, calls)
+        return hits, calls, qrels
+
+    def _seen_equal(self, hits: pd.DataFrame, calls: pd.DataFrame) -> bool | None:
+        """Whether answers were equal, of one store and of several; None where that was not seen."""
+        again, several = equal_answers(hits, calls), self.fingerprint.equal
+        if self.rows.unsteady or again is False or several is False:
+            return False
+        checked = self.options.repeat_check and bool(calls["status"].eq("ok").any())
+        seen = again or (checked and (several or self._deterministic()))
+        return True if seen else None
 
     def _declared_repeats(self) -> int:
         return REPEATS_WHERE_UNSTEADY if self.checked.capabilities.deterministic is False else 1
@@ -87,55 +94,67 @@ class Collector:
     def _deterministic(self) -> bool:
         return self.checked.capabilities.deterministic is True
 
-    def _pass(self, repeat: int, repeats: int) -> None:
-        groups = histories(self.suite)
-        foreign = self.checked.capabilities.scoping != "none"
-        for n, probes in enumerate(groups):
-            haystack = haystack_of(self.suite, probes, self.options.seed, foreign)
-            with self.space.clean(f"{self.options.seed} {repeat} {probes[0].name}") as desk:
-                Table(desk, probes, haystack, repeat, self.options, self.rows).run()
-            if self.progress is not None:
-                done = repeat * len(groups) + n + 1
-                self.progress(done, repeats * len(groups), probes[0].name)
+    def _ask(self, repeats: range, wanted: int) -> None:
+        """Ask every history as often as told; so many repeats are wanted in all."""
+        if self.crew is None:
+            for repeat in repeats:
+                for n in range(len(self.work.histories)):
+                    self.work.ask(n, repeat, self.space, self.rows, self.shelf)
+                    self._tell(n, wanted)
+            return
+        made: list[Done] = []
+        with closing(self.crew.asked(repeats, self.space, self.shelf)) as outcomes:
+            for done in outcomes:
+                made.append(done)
+                for n in [*done.chunk] * len(repeats):
+                    self._tell(n, wanted)
+        for done in sorted(made, key=lambda done: done.chunk.start):
+            self._join(done)
+
+    def _tell(self, n: int, repeats: int) -> None:
+        self.n_asked += 1
+        if self.progress is not None:
+            groups = self.work.histories
+            self.progress(self.n_asked, repeats * len(groups), groups[n][0].name)
+
+    def _join(self, done: Done) -> None:
+        """Take over what a worker noted."""
+        self.rows.extend(done.rows)
+        self.space.emptying_s += done.emptying_s
+        self.space.left_behind += done.left_behind
+        if self.shelf is not None and done.no_snapshot is not None:
+            self.shelf.refused = done.no_snapshot
 
     def _refuse_strangers(self) -> None:
         """Stop where every hit of the run is unknown: then the ids are mapped wrong."""
-        hows = [row["resolved_by"] for row in self.rows.hits]
-        if hows and set(hows) == {"unknown"} and not self.options.allow_nonempty:
-            example = self.rows.hits[0]
+        rows = self.rows
+        if rows.n_hits and not rows.n_known and not self.options.allow_nonempty:
             raise StoreError(
-                f"all {len(hows)} hits of this run are records that nobody wrote, such as id "
-                f"{example['store_id']!r}; let put return the store's own id (or a Receipt), or "
+                f"all {rows.n_hits} hits of this run are records that nobody wrote, such as id "
+                f"{rows.stranger!r}; let put return the store's own id (or a Receipt), or "
                 "give back the written id in the hit or in its metadata"
             )
 
     def _frames(self) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-        order = {probe.name: n for n, probe in enumerate(self.suite)}
-        sort = [(order[row["probe"]], row["repeat"]) for row in self.rows.calls]
-        calls = [
-            row for _, row in sorted(zip(sort, self.rows.calls, strict=True), key=lambda p: p[0])
-        ]
-        hits = sorted(
-            self.rows.hits, key=lambda row: (order[row["probe"]], row["repeat"], row["rank"])
-        )
-        return (
-            frames.conform(_frame(hits, frames.HITS), frames.HITS),
-            frames.conform(_frame(calls, frames.CALLS), frames.CALLS),
-            self._qrels(order),
-        )
+        hits, calls = self.rows.tables(self._order())
+        return hits, calls, self._qrels(hits)
 
-    def _qrels(self, order: Mapping[str, int]) -> pd.DataFrame:
+    def _order(self) -> dict[str, int]:
+        return {probe.name: n for n, probe in enumerate(self.suite)}
+
+    def _qrels(self, hits: pd.DataFrame) -> pd.DataFrame:
         """What the author said, and what came up while asking; the author's word first."""
-        said = self.suite.qrels()
-        if not self.rows.qrels:
+        said = self.suite.qrels(hits)
+        more = self.rows.qrels_table()
+        if more is None:
             return said
-        more = frames.conform(_frame(self.rows.qrels, frames.QRELS), frames.QRELS)
         both = pd.concat([said, more], ignore_index=True)
         both = both.drop_duplicates(["probe", "record_id", "label"])
         expected = both["label"].eq("expected")
         keys = both["probe"] + "\x00" + both["record_id"]
         both = both[expected | ~keys.isin(keys[expected])]
-        ranked = both.assign(order=both["probe"].map(order)).sort_values("order", kind="stable")
+        order = both["probe"].map(self._order())
+        ranked = both.assign(order=order).sort_values("order", kind="stable")
         return frames.conform(ranked, frames.QRELS)
 
     def manifest(self, meter: Meter) -> Manifest:
@@ -145,12 +164,14 @@ class Collector:
         options = {
             "isolation": self.space.isolation,
             "repeat_check": self.options.repeat_check,
+            "contract_checks": self.options.contract_checks,
             "opaque_ids": self.options.opaque_ids,
             "allow_nonempty": self.options.allow_nonempty,
             "timeout_s": self.options.timeout_s,
             "retries": self.options.retries,
             "retrieve": self.options.retrieve is not None,
             "is_stale": self.options.is_stale is not None,
+            "jobs": 1 if self.crew is None else self.crew.jobs,
             "puts": meter.puts,
             "searches": meter.searches,
             "retried": meter.retries,
@@ -169,9 +190,16 @@ class Collector:
             store_info=told,
             capabilities=declared.to_dict(),
             options=options,
-            environment=environment(),
+            environment=environment() | {"load": self.load},
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
             notes=tuple(self._notes(declared)),
+            matcher=MATCHER,
+            normaliser_version=NORMALISER_VERSION,
+            generator_version=GENERATOR_VERSION,
+            verified_deterministic=self.verified,
+            config_hash=config_hash(told, declared.to_dict()),
+            fingerprint=self.fingerprint.value,
+            no_fingerprint=self.fingerprint.cause,
         )
 
     def _notes(self, declared: Capabilities) -> Iterator[str]:
@@ -181,6 +209,11 @@ class Collector:
             yield "the adapter, not the store, keeps the scopes: its filtered answer is graded"
         if self.suite.haystack is None:
             yield "no haystack: each probe is asked among its own records alone"
+        if not self.options.contract_checks:
+            yield "contract not checked: contract_checks=False was asked for"
+        if self.crew is not None:
+            yield UNGATED.format(jobs=self.crew.jobs)
+            yield from self.crew.notes()
         if self.space.left_behind:
             yield f"{self.space.left_behind} records could not be removed from the store"
         if self.space.emptying_s >= TOLD_FROM_S:
@@ -188,14 +221,10 @@ class Collector:
                 f"emptying the store between histories took {self.space.emptying_s:.1f} s in all, "
                 "which no latency holds; a fresh store for each probe needs none"
             )
+        if self.shelf is not None and self.shelf.refused is not None:
+            yield f"every history was written anew: no snapshot of the store ({self.shelf.refused})"
         if self.rows.unsteady:
             yield (
                 f"{self.rows.unsteady} answers changed when the same query was asked again; "
                 f"repeats: {self.repeats}"
             )
-
-
-def _frame(rows: Sequence[Mapping[str, Any]], schema: frames.Schema) -> pd.DataFrame:
-    """Rows as a frame with every column of the schema, typed before any NA is guessed at."""
-    columns = {name: [row.get(name) for row in rows] for name in frames.names(schema)}
-    return pd.DataFrame({name: pd.Series(v, dtype="object") for name, v in columns.items()})

@@ -16,6 +16,7 @@ from memeval.laws import poisson_binomial_critical
 from memeval.probe import Probe
 from memeval.runner import run
 from memeval.runs import Run, Validity, Verdict
+from memeval.snapshots import Shelf
 from memeval.stores.base import resolve
 from memeval.stores.bound import View
 from memeval.stores.broken import Answer, NullStore, OracleStore, RandomStore, ShuffledStore
@@ -92,6 +93,7 @@ def run_controls(
     *,
     retrieve: Callable[[Any, View], Any] | None = None,
     seed: int = 0,
+    jobs: int = 1,
     progress: Progress | None = None,
     **options: Any,
 ) -> Controls:
@@ -99,7 +101,7 @@ def run_controls(
 
     Parameters
     ----------
-    probes, make_store, retrieve, seed, progress
+    probes, make_store, retrieve, seed, jobs, progress
         As for `memeval.run`. The null and the random store stand behind ``retrieve`` too: a
         pipeline that answers without any store is found out.
     **options
@@ -132,7 +134,11 @@ def run_controls(
         "shuffled": (lambda: ShuffledStore(factory(), seed), shuffled),
         "oracle": (lambda: OracleStore(answers(suite)), None),
     }
-    real = run(suite, factory, retrieve=retrieve, seed=seed, progress=progress, **options)
+    shelf = Shelf() if options.get("shelf") is None else options["shelf"]
+    options["shelf"] = shelf
+    real = run(
+        suite, factory, retrieve=retrieve, seed=seed, jobs=jobs, progress=progress, **options
+    )
     waits = {name: options[name] for name in ("settle_s", "poll_s", "timeout_s") if name in options}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WeakSuiteWarning)  # said once, of the store under test
@@ -145,6 +151,8 @@ def run_controls(
                 repeats=1,
                 repeat_check=False,
                 check_store=False,
+                shelf=shelf,
+                jobs=jobs,
                 progress=progress,
                 **waits,
             )

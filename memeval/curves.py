@@ -13,8 +13,10 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from memeval import measures
+from memeval.cutoffs import RunRanks, first_repeat, run_ranks
 from memeval.errors import FrameError
-from memeval.frames import CALLS, HITS, RECALL_CURVE, THRESHOLD_CURVE, conform, empty
+from memeval.frames import HITS, RECALL_CURVE, THRESHOLD_CURVE, conform, empty
 from memeval.levels import Floored, floored, signed, supported
 from memeval.measures import Bools, Floats, Ints
 from memeval.metrics import score
@@ -69,8 +71,7 @@ def recall_curve(
     a failed search counts as 0. A probe that was asked with k = 3 says nothing of what stands at
     rank 5: at each k only probes that were asked with that k or a larger one are counted. Where
     ``n`` falls along the curve, its ends are of different probes, and recall may fall as k rises;
-    over the same probes it never does. Each cutoff is scored by itself: set `max_k` where the
-    largest k is in the thousands.
+    over the same probes it never does. Ranks are found once for all cutoffs.
 
     Examples
     --------
@@ -87,10 +88,10 @@ def recall_curve(
     if max_k is not None and not (counts and max_k >= 1):
         raise FrameError(f"max_k: found {max_k!r}, wanted a whole number from 1; leave it out")
     score(hits, qrels, calls)  # refuses tables that do not fit each other
-    answers, asked = _first_repeat(hits, calls)
+    asked = first_repeat(calls)
     last = int(asked["k"].max() if max_k is None else max_k) if len(asked) else 0
-    rows = (row for k in range(1, last + 1) for row in _at_cutoff(k, answers, qrels, asked))
-    return _framed(rows)
+    ranks = run_ranks(hits, qrels, asked)
+    return _framed(row for k in range(1, last + 1) for row in _at_cutoff(k, ranks))
 
 
 def _framed(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
@@ -98,22 +99,11 @@ def _framed(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
     return conform(pd.DataFrame(listed), RECALL_CURVE) if listed else empty(RECALL_CURVE)
 
 
-def _first_repeat(hits: pd.DataFrame, calls: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Answers and calls of the first repeat, without what recall does not ask for."""
-    asked = conform(calls, CALLS)[["probe", "repeat", "k", "status"]]
-    asked = asked.sort_values("repeat", kind="stable").drop_duplicates("probe")
-    found = conform(hits, HITS)[["probe", "repeat", "rank", "record_id"]]
-    return found.merge(asked[["probe", "repeat"]], on=["probe", "repeat"]), asked
-
-
-def _at_cutoff(
-    k: int, hits: pd.DataFrame, qrels: pd.DataFrame, calls: pd.DataFrame
-) -> Iterator[dict[str, Any]]:
-    calls = calls[calls["k"] >= k].assign(k=k)
-    hits, qrels = (frame[frame["probe"].isin(calls["probe"])] for frame in (hits, qrels))
-    results = score(hits, qrels, calls)
+def _at_cutoff(k: int, ranks: RunRanks) -> Iterator[dict[str, Any]]:
+    counted = ranks.supported & (ranks.n_expected > 0) & (ranks.k >= k)
+    columns = measures.columns(ranks.at_cutoff(k), _CURVES.values())
     for metric, column in _CURVES.items():
-        known = results[column].dropna().to_numpy(np.float64)
+        known = pd.Series(columns[column])[counted].to_numpy(np.float64)
         n, total = len(known), math.fsum(known)
         low, high = wilson(total, n) if metric in _SHARES else (math.nan, math.nan)
         value = total / n if n else math.nan
@@ -221,6 +211,8 @@ def _untried(hits: pd.DataFrame, score_order: str | None, floors: Floats | None)
         return "the scores have no order: the store does not say which are better"
     if not hits["score"].notna().any():
         return "no hit has a score: the store gives none, or returned nothing"
+    if floors is None and not np.isfinite(hits["score"]).any():
+        return "no hit has a finite score to try as a floor: give floors"
     if floors is not None and not len(floors):
         return "no floor was given"
     return ""

@@ -206,7 +206,10 @@ class _Diagnosing:
         return Labels(
             groups=tuple(frozenset(group) for group in groups),
             forbidden=dict(zip(forbidden["record_id"], reasons, strict=True)),
-            stale=frozenset(judged.loc[judged["label"] == "stale", "record_id"]),
+            # Asked again, a store may return what no answer of the run held.
+            stale=frozenset(judged.loc[judged["label"] == "stale", "record_id"])
+            | probe.superseded
+            | probe.expired,
         )
 
     def _lost_at(self, score: float) -> tuple[int, int]:

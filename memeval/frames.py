@@ -38,6 +38,7 @@ CAUSE_WORDS = (
     "did_not_abstain",
     "not_reproduced",
 )
+CHANGE_WORDS = ("lost", "gained", "flaky", "added", "removed", "edited")
 RULES = ("C1", "C2", "C3", "C4", "C5")
 
 PROBE = Column("probe", "str", "name of the probe", required=True)
@@ -65,7 +66,12 @@ CALLS: Schema = (
     Column("breaches", "str", "codes of broken contract checks, blank separated; NA when none"),
     Column("n_records", "Int64", "records written to the store, haystack included"),
     Column("n_eligible", "Int64", "live records that the query may see"),
-    Column("write_ms", "float64", "writing the history, without the haystack", "ms"),
+    Column(
+        "write_ms",
+        "float64",
+        "writing the history, without the haystack; NA: restored as written before",
+        "ms",
+    ),
     Column(
         "visible_ms", "float64", "waiting until the history could be found; NA: not polled", "ms"
     ),
@@ -235,6 +241,76 @@ OVERLAP: Schema = (
     Column("overlap", "float64", "content words of the query in its record; NA when undefined"),
 )
 
+OUTCOMES: Schema = (
+    PROBE,
+    Column("content_hash", "str", "hash of what is measured; NA where the file does not say"),
+    Column(
+        "kind", "category", "positive expects something, negative expects nothing", allowed=KINDS
+    ),
+    Column("must", "bool", "its loss fails the run"),
+    Column("status", "category", "what became of the search", allowed=STATUSES),
+    Column("n_repeats", "int64", "how often it was asked of a store of its own"),
+    Column("n_passed", "int64", "how many of these repeats passed"),
+    Column("recall_all", "boolean", "every expected group is in the top k; NA on negatives"),
+    Column("recall_fraction", "float64", "share of expected groups in the top k"),
+    Column("first_rank", "Int64", "rank of the first expected hit in the top k; NA when none"),
+    Column("rr", "float64", "1 / first_rank, 0 when none; NA on negatives"),
+    Column("ndcg", "float64", "binary gain, discount log2(rank + 1), ideal from all expected"),
+    Column("n_leaked", "int64", "leaking records, the worst of all repeats"),
+    Column("n_contract", "int64", "contract checks broken, the worst of all repeats"),
+    Column("latency_ms", "float64", "the scored search; NA where the file does not say", "ms"),
+    Column("n_expected", "Int64", "expected groups; NA where the file does not say"),
+)
+
+COMPARISON: Schema = (
+    Column("metric", "str", "name of the metric", required=True),
+    Column("baseline", "float64", "its value before, over the common probes"),
+    Column("current", "float64", "its value now, over the same probes"),
+    Column("delta", "float64", "current - baseline; latency: their ratio"),
+    Column("low", "float64", "lower end of the interval of delta; NA when there is none"),
+    Column("high", "float64", "upper end of the interval of delta; NA when there is none"),
+    Column("p_value", "float64", "one-sided, that it got worse by luck; NA where not tested"),
+    Column("n", "int64", "common probes that it is taken over"),
+    Column("wins", "int64", "probes that got better"),
+    Column("ties", "int64", "probes that stayed"),
+    Column("losses", "int64", "probes that got worse"),
+    Column("regressed", "boolean", "the verdict counts it as worse; NA where it is not judged"),
+)
+
+CHANGES: Schema = (
+    PROBE,
+    Column("change", "category", "what happened to it", allowed=CHANGE_WORDS, required=True),
+    Column("rank_before", "Int64", "rank of its first expected record before; NA: not found"),
+    Column("rank_after", "Int64", "the same now"),
+    Column("displaced_by", "str", "ids that now stand in its place, blank separated; NA: none"),
+    Column("reason", "str", "the same in words"),
+)
+
+HISTORY: Schema = (
+    Column("commit", "str", "commit that holds the file", required=True),
+    Column("at", "str", "time of the commit, as ISO 8601"),
+    Column("metric", "str", "name of the metric", required=True),
+    Column("value", "float64", "its value; NA when undefined"),
+    Column("low", "float64", "lower end of the 95 % interval; NA when there is none"),
+    Column("high", "float64", "upper end of the 95 % interval; NA when there is none"),
+    Column("n", "int64", "what the value was taken over"),
+    Column("suite_hash", "str", "which suite; NA where the file does not say"),
+    Column("comparable", "boolean", "measured like the one before it; NA on the first"),
+)
+
+KEPT_RUNS: Schema = (
+    Column("run", "str", "name of the file", required=True),
+    Column("at", "str", "when it was made, UTC, ISO 8601"),
+    Column("store", "str", "name of the store"),
+    Column("verdict", "str", "what it came to"),
+    Column("n_probes", "int64", "probes asked"),
+    Column("recall_all", "float64", "share of positive probes; NA of an invalid suite"),
+    Column("mrr", "float64", "mean of rr over the positive probes; NA of an invalid suite"),
+    Column("leaks", "int64", "leaking records"),
+    Column("suite_hash", "str", "which suite"),
+    Column("commit", "str", "commit of the folder that it was made in; NA outside of git"),
+)
+
 SCHEMAS: dict[str, Schema] = {
     "hits": HITS,
     "calls": CALLS,
@@ -251,4 +327,9 @@ SCHEMAS: dict[str, Schema] = {
     "threshold_curve": THRESHOLD_CURVE,
     "tag_summary": TAG_SUMMARY,
     "overlap": OVERLAP,
+    "outcomes": OUTCOMES,
+    "comparison": COMPARISON,
+    "changes": CHANGES,
+    "history": HISTORY,
+    "kept_runs": KEPT_RUNS,
 }

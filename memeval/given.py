@@ -6,12 +6,13 @@ one `Given`, so that what follows from it is worked out once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import cached_property
 from typing import Any
 
+from memeval.batches import Batch, steps_of
 from memeval.errors import Fault
 from memeval.hashes import digest
 from memeval.record import Advance, Consolidate, Delete, Op, Record
@@ -35,6 +36,8 @@ class Given(tuple[Op, ...]):
     @cached_property
     def by_id(self) -> Mapping[str, Record]:
         """Last state of each record that was written, by id, in order of the first write."""
+        if len(self.steps) == 1 and isinstance(self.steps[0], Batch):
+            return self.steps[0].by_id
         return {op.id: op for op in self if isinstance(op, Record)}
 
     @cached_property
@@ -85,11 +88,63 @@ class Given(tuple[Op, ...]):
 
         return tuple(given_faults(self))
 
+    @cached_property
+    def kinds(self) -> frozenset[type]:
+        """Kinds of operations in it."""
+        return frozenset(map(type, self))
+
+    @cached_property
+    def steps(self) -> tuple[Batch | Op, ...]:
+        """The operations as they are written, neighbouring records together."""
+        return steps_of(self)
+
+    @cached_property
+    def live_in(self) -> Mapping[str, Sequence[Record]]:
+        """Live records by scope, scopes in order of their first record."""
+        found: dict[str, list[Record]] = {}
+        for record in self.live:
+            found.setdefault(record.scope, []).append(record)
+        return found
+
+    def live_of(self, scopes: frozenset[str]) -> Sequence[Record]:
+        """Live records of some scopes, in order of the first write."""
+        if len(scopes) == 1:
+            return self.live_in.get(next(iter(scopes)), ())
+        if scopes not in self._live_of:
+            self._live_of[scopes] = [record for record in self.live if record.scope in scopes]
+        return self._live_of[scopes]
+
+    @cached_property
+    def _live_of(self) -> dict[frozenset[str], Sequence[Record]]:
+        return {}
+
+    @cached_property
+    def ids_in(self) -> Mapping[str, frozenset[str]]:
+        """Ids of all records by scope."""
+        found: dict[str, set[str]] = {}
+        for record in self.records:
+            found.setdefault(record.scope, set()).add(record.id)
+        return {scope: frozenset(ids) for scope, ids in found.items()}
+
+    @cached_property
+    def expiring(self) -> tuple[Record, ...]:
+        """Records that hold only for a time."""
+        return tuple(record for record in self.records if record.expires is not None)
+
+    @cached_property
+    def ends_in(self) -> Mapping[str, Sequence[datetime]]:
+        """When live records end to hold, by scope, sorted."""
+        found: dict[str, list[datetime]] = {}
+        for record in self.expiring:
+            if record.expires is not None and record.id not in self.deleted:
+                found.setdefault(record.scope, []).append(record.expires)
+        return {scope: sorted(ends) for scope, ends in found.items()}
+
     def expired(self, now: datetime | None) -> frozenset[str]:
         """Ids that no longer hold at `now`; none when nobody says when it is asked."""
         if now is None:
             return frozenset()
-        ends = ((record.id, record.expires) for record in self.records)
+        ends = ((record.id, record.expires) for record in self.expiring)
         return frozenset(name for name, expires in ends if expires is not None and expires <= now)
 
 

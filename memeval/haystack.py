@@ -13,39 +13,54 @@ from __future__ import annotations
 import hashlib
 import random
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import islice
 
+from memeval.given import Given
 from memeval.probe import Probe
-from memeval.record import Record
-from memeval.text import contains_tokens, normalise
+from memeval.record import Meta, Record
+from memeval.text import contains_tokens, normalise, tokens
 
 VERSION = 1
 PER_SCOPE = 100
 ELIGIBLE_BESIDE_FILTER = 20
 TWINS_TRIED = 50
+_Draft = tuple[str, str, str | None, Meta]  # text, scope, unit and metadata of a record to be
 NAMES = ("Ottilie", "Bram", "Yusra", "Keanu", "Saoirse", "Dov", "Meera", "Anselm")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Haystack:
     """Records around one history.
 
     Attributes
     ----------
-    before, after : tuple of Record
-        What is written before the history, and what after it.
+    before, after : Given
+        What is written before the history, and what after it: records alone.
     """
 
-    before: tuple[Record, ...] = ()
-    after: tuple[Record, ...] = ()
+    before: Given = Given()
+    after: Given = Given()
 
     @property
     def records(self) -> tuple[Record, ...]:
         """All of it, in the order of writing."""
-        return self.before + self.after
+        return self.before.records + self.after.records
+
+    @cached_property
+    def first_in(self) -> dict[str, Record]:
+        """The first record of each scope, in the order of writing."""
+        found: dict[str, Record] = {}
+        for part in (self.before, self.after):
+            for scope, records in part.live_in.items():
+                found.setdefault(scope, records[0])
+        return found
+
+
+NOTHING = Haystack()
 
 
 def around(
@@ -91,11 +106,12 @@ class _Asked:
 
 @lru_cache(maxsize=128)
 def _made(asked_of: _Asked, seed: int, foreign: bool) -> Haystack:
-    probes, corpus = asked_of.probes, asked_of.corpus
-    rng = stream(seed, *(probe.content_hash for probe in probes))
+    probes = asked_of.probes
+    hashes = [probe.content_hash for probe in probes]
+    rng = stream(seed, *hashes)
     telling = _Telling(probes)
-    background = iter(_usable(corpus, telling, rng))
-    drawn: list[Record] = []
+    background = iter(_usable(asked_of, telling, rng))
+    drawn: list[_Draft] = []
     asked: dict[str, list[Probe]] = {}
     for probe in probes:
         asked.setdefault(probe.scope, []).append(probe)
@@ -105,25 +121,44 @@ def _made(asked_of: _Asked, seed: int, foreign: bool) -> Haystack:
         twin_scope, other_scope = foreign_scopes(probes, scope)
         drawn += _take(background, twin_scope) + _take(background, other_scope)
         drawn += _twins(same, (twin_scope, other_scope), telling)
-    rng = stream(seed, "order", *(probe.content_hash for probe in probes))
-    dated = _dated(_renamed(drawn, probes, rng), probes, rng)
-    rng.shuffle(dated)
-    half = len(dated) // 2
-    return Haystack(tuple(dated[:half]), tuple(dated[half:]))
+    rng = stream(seed, "order", *hashes)
+    names = _names(len(drawn), probes, rng)
+    times = _times(len(drawn), probes, rng)
+    records = [
+        Record(name, text, scope, at, unit, (), None, meta)
+        for name, at, (text, scope, unit, meta) in zip(names, times, drawn, strict=True)
+    ]
+    rng.shuffle(records)
+    half = len(records) // 2
+    return Haystack(Given(records[:half]), Given(records[half:]))
+
+
+def _histories(probes: Sequence[Probe]) -> list[Given]:
+    """The histories of some probes, each once: those that share one would be read again."""
+    return list({id(probe.state): probe.state for probe in probes}.values())
 
 
 class _Telling:
     """What no record of a haystack may say: a given text, or one that carries a canary."""
 
     def __init__(self, probes: Sequence[Probe]) -> None:
-        written = {op.text for p in probes for op in p.given if isinstance(op, Record)}
+        written = {op.text for ops in _histories(probes) for op in ops if isinstance(op, Record)}
         self.given = {normalise(text) for text in written}
-        self.canaries = list(dict.fromkeys(token for probe in probes for token in probe.canary))
+        canaries = dict.fromkeys(token for probe in probes for token in probe.canary)
+        self.canaries = [(token, "".join(tokens(token)[:1])) for token in canaries]
 
     def __contains__(self, text: str) -> bool:
-        return normalise(text) in self.given or any(
-            contains_tokens(text, token) for token in self.canaries
-        )
+        return self.says(text, normalise(text))
+
+    def says(self, text: str, normal: str) -> bool:
+        """Whether a text, given with its normalised form, says it."""
+        if normal in self.given:
+            return True
+        # Few texts have the first word of a canary, and that is seen at once.
+        for token, word in self.canaries:
+            if word in normal and contains_tokens(text, token):
+                return True
+        return False
 
 
 def stream(seed: int, *keys: str) -> random.Random:
@@ -134,9 +169,8 @@ def stream(seed: int, *keys: str) -> random.Random:
 
 def foreign_scopes(probes: Sequence[Probe], scope: str) -> tuple[str, str]:
     """Two scopes that no probe names, the first with a name that `scope` is a prefix of."""
-    named = {s for p in probes for s in p.scopes_read} | {
-        r.scope for p in probes for r in p.records
-    }
+    named = {s for p in probes for s in p.scopes_read}
+    named.update(s for given in _histories(probes) for s in given.ids_in)
     twin, other = scope + "2", "elsewhere"
     while twin in named:
         twin += "2"
@@ -145,56 +179,76 @@ def foreign_scopes(probes: Sequence[Probe], scope: str) -> tuple[str, str]:
     return twin, other
 
 
-def _usable(corpus: Sequence[Record], telling: _Telling, rng: random.Random) -> list[Record]:
+def _usable(asked_of: _Asked, telling: _Telling, rng: random.Random) -> list[Record]:
     """The corpus in random order, each text once, without what would answer a probe."""
-    different = {normalise(record.text): record for record in reversed(corpus)}
-    usable = [record for record in reversed(different.values()) if record.text not in telling]
+    different = _different_texts(_Corpus(asked_of.corpus))
+    usable = [record for normal, record in different if not telling.says(record.text, normal)]
     rng.shuffle(usable)
     return usable
 
 
-def _take(background: Iterator[Record], scope: str) -> list[Record]:
-    return [
-        Record(r.id, r.text, scope, unit=r.unit, meta=r.meta)
-        for _, r in zip(range(PER_SCOPE), background, strict=False)
-    ]
+class _Corpus:
+    """A corpus that is known by which one it is: reading it through is what is to be spared."""
+
+    def __init__(self, records: tuple[Record, ...]) -> None:
+        self.records = records
+
+    def __hash__(self) -> int:
+        return id(self.records)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Corpus) and self.records is other.records
 
 
-def _own(background: Iterator[Record], asked: Sequence[Probe], scope: str) -> list[Record]:
+@lru_cache(maxsize=8)
+def _different_texts(corpus: _Corpus) -> list[tuple[str, Record]]:
+    """Normalised text and record, each text once."""
+    different = {normalise(record.text): record for record in reversed(corpus.records)}
+    return list(reversed(different.items()))
+
+
+def _take(background: Iterator[Record], scope: str) -> list[_Draft]:
+    return [(r.text, scope, r.unit, r.meta) for r in islice(background, PER_SCOPE)]
+
+
+def _own(background: Iterator[Record], asked: Sequence[Probe], scope: str) -> list[_Draft]:
     """Own-scope background; all but 20 of it pass the filter that is asked for."""
     wanted = next((probe.filter for probe in asked if probe.filter), None)
     own = _take(background, scope)
     if not wanted:
         return own
     passing = max(len(own) // 2, len(own) - ELIGIBLE_BESIDE_FILTER)
-    return [replace(r, meta={**r.meta, **wanted}) for r in own[:passing]] + [
-        replace(r, meta={key: said for key, said in r.meta.items() if key not in wanted})
-        for r in own[passing:]
+    return [(text, scope, unit, {**meta, **wanted}) for text, _, unit, meta in own[:passing]] + [
+        (text, scope, unit, {key: said for key, said in meta.items() if key not in wanted})
+        for text, _, unit, meta in own[passing:]
     ]
 
 
-def _near(asked: Sequence[Probe], scope: str, telling: _Telling) -> list[Record]:
+def _near(asked: Sequence[Probe], scope: str, telling: _Telling) -> list[_Draft]:
     return [
-        Record(f"near {n} {probe.content_hash}", text, scope, meta=dict(probe.filter))
+        (text, scope, None, dict(probe.filter))
         for probe in asked
-        for n, text in enumerate(probe.near)
+        for text in probe.near
         if text not in telling
     ]
 
 
-def _twins(asked: Sequence[Probe], scopes: Sequence[str], telling: _Telling) -> list[Record]:
+def _twins(asked: Sequence[Probe], scopes: Sequence[str], telling: _Telling) -> list[_Draft]:
     """Each expected record with one value changed, in each of the foreign scopes."""
-    expected = {
-        record.id: record
-        for probe in asked
-        for record in probe.records
-        if any(record.id in group for group in probe.groups)
-    }
+    expected = {record.id: record for probe in asked for record in _expected(probe)}
     return [
-        Record(f"twin {record.id} {scope}", text, scope)
+        (text, scope, None, {})
         for record in expected.values()
         for scope, text in zip(scopes, _different(record.text, telling), strict=False)
     ]
+
+
+def _expected(probe: Probe) -> Iterable[Record]:
+    """The expected records, in the order of the history."""
+    ids = {name for group in probe.groups for name in group}
+    if len(ids) > 1:
+        return (record for record in probe.records if record.id in ids)
+    return (probe.state.by_id[name] for name in ids)
 
 
 def _different(text: str, telling: _Telling) -> Iterator[str]:
@@ -231,28 +285,26 @@ def twin(text: str, n: int = 0) -> str:
     return f"{other}: {text}"
 
 
-def _renamed(drawn: Sequence[Record], probes: Sequence[Probe], rng: random.Random) -> list[Record]:
+def _names(n: int, probes: Sequence[Probe], rng: random.Random) -> list[str]:
     """Opaque ids, distinct from each other and from those of the probes."""
-    taken = {record.id for probe in probes for record in probe.records}
-    renamed: list[Record] = []
-    for record in drawn:
+    taken = {name for given in _histories(probes) for name in given.by_id}
+    found: dict[str, None] = {}
+    while len(found) < n:
         name = f"h{rng.getrandbits(44):011x}"
-        while name in taken:
-            name = f"h{rng.getrandbits(44):011x}"
-        taken.add(name)
-        renamed.append(Record(name, record.text, record.scope, unit=record.unit, meta=record.meta))
-    return renamed
+        if name not in taken:
+            found[name] = None
+    return list(found)
 
 
-def _dated(drawn: Sequence[Record], probes: Sequence[Probe], rng: random.Random) -> list[Record]:
+def _times(n: int, probes: Sequence[Probe], rng: random.Random) -> list[datetime | None]:
     """Times spread over those of the history, never after the time of asking."""
-    times = [r.at for probe in probes for r in probe.records if r.at is not None]
-    if not times:
-        return list(drawn)
+    told = [r.at for given in _histories(probes) for r in given.records if r.at is not None]
+    if not told:
+        return [None] * n
     asked = [probe.now for probe in probes if probe.now is not None]
-    first: datetime = min(times) - timedelta(days=30)
-    last = min([max(times) + timedelta(days=30), *asked])
+    first: datetime = min(told) - timedelta(days=30)
+    last = min([max(told) + timedelta(days=30), *asked])
     if first >= last:  # asked before anything was said
         first = last - timedelta(days=60)
     span = (last - first).total_seconds()
-    return [replace(r, at=first + timedelta(seconds=int(rng.random() * span))) for r in drawn]
+    return [first + timedelta(seconds=int(rng.random() * span)) for _ in range(n)]

@@ -1,146 +1,238 @@
-"""The labels of a suite, checked and made ready to be looked up for many hits at once.
+"""The labels of a suite, checked and put in the order of its probes.
 
-A probe is a number ``at``, its place in the results, and a judged record a number too, so that a
-pair of both is one whole number and looking up is a search in a sorted array.
+A probe is a number ``at``, its place in the results. Whether a record is named twice for a probe
+shows when the records are looked for (`memeval.seeking`): two that are equal stand at one place.
+Only then do records get numbers, and contradictions are looked for.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 
 import numpy as np
 import pandas as pd
 
+from memeval.blocks import blocks, named, numbers
+from memeval.columns import present
 from memeval.errors import FrameError
-from memeval.frames import QRELS, conform
+from memeval.frames import LABELS, QRELS
 from memeval.measures import Bools, Ints
+from memeval.textcolumns import Objects, objects
 
 __all__ = ["Judged", "judge"]
+
+_EXPECTED, _FORBIDDEN, _STALE = map(LABELS.index, ("expected", "forbidden", "stale"))
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Labels as a table has them: ``label`` is a place in `LABELS`, `told` whether group is."""
+
+    probe: Objects
+    record: Objects
+    at: Ints
+    label: Ints
+    merged: Bools
+    group: Ints
+    told: Bools
+
+    @property
+    def expected(self) -> Bools:
+        return np.asarray(self.label == _EXPECTED, dtype=np.bool_)
+
+    def take(self, rows: Ints) -> Rows:
+        return Rows(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Labels of all probes.
+    """Labels of all probes, probe by probe: arrays of one length unless said.
 
     Attributes
     ----------
-    ids : pandas.Index
-        Every record id that is judged for any probe; its place here is its number.
-    expected, group : ndarray of int64
-        Pairs of probe and expected record, sorted, and the group of each; the groups of all
-        probes are numbered on.
-    forbidden, stale : ndarray of int64
-        Pairs of probe and record with that label.
+    rows : Rows
+        The table that they come from.
+    record : ndarray of object
+        Record id.
+    at : ndarray of int64
+        Number of the probe, rising.
+    expected, forbidden, stale : ndarray of bool
+        Whether this is its label.
+    merged : ndarray of bool
+        Whether the write of an expected record was merged into this one.
+    group : ndarray of int64
+        Group of an expected record; the groups of all probes are numbered on.
+    n : ndarray of int64
+        Labels of each probe.
     n_expected : ndarray of int64
         Expected groups of each probe.
-    group_sizes : list of tuple of int
-        Sizes of these groups as the author wrote them, sorted.
+    are_single : bool
+        Whether no record can be named twice for a probe; False where `each_once` was needed.
+    are_plain : bool
+        Whether no group has two members.
     """
 
-    ids: pd.Index
-    expected: Ints
+    rows: Rows
+    record: Objects
+    at: Ints
+    expected: Bools
+    forbidden: Bools
+    stale: Bools
+    merged: Bools
     group: Ints
-    forbidden: Ints
-    stale: Ints
+    n: Ints
     n_expected: Ints
-    group_sizes: list[tuple[int, ...]]
+    are_single: bool
+    are_plain: bool
 
-    def pairs(self, at: Ints, record_ids: pd.Series) -> Ints:
-        """Give each pair of probe and record its number; -1 for a record that is not judged."""
-        record = self.ids.get_indexer(pd.Index(record_ids))
-        return np.where(record < 0, -1, at * len(self.ids) + record)
+    @property
+    def start(self) -> Ints:
+        """First label of each probe."""
+        return np.asarray(np.cumsum(self.n) - self.n, dtype=np.int64)
 
-    def groups_of(self, pairs: Ints) -> tuple[Ints, Ints]:
-        """Places of the expected among `pairs` and their groups; a place may have several."""
-        start = np.searchsorted(self.expected, pairs, side="left")
-        n = np.searchsorted(self.expected, pairs, side="right") - start
-        place = np.repeat(np.arange(len(pairs)), n)
-        nth = np.arange(len(place)) - np.repeat(np.cumsum(n) - n, n)
-        return place, self.group[start[place] + nth]
+    def each_once(self) -> Judged:
+        """Labels where a record stands once as forbidden, as stale, and in each of its groups.
+
+        Raises
+        ------
+        FrameError
+            If a record is expected in two groups or both expected and forbidden or stale (merged
+            rows aside).
+        """
+        rows, record = self.rows, pd.factorize(self.rows.record)[0].astype(np.int64)
+        group = _groups(rows, record)
+        _refuse_contradictions(rows, record, group)
+        kept = _each_once(rows, record, group)
+        return _judged(rows, rows.take(kept), group[kept], len(self.n), are_single=False)
+
+    def group_sizes(self) -> list[tuple[int, ...]]:
+        """Sizes of the groups of each probe as the author wrote them, sorted.
+
+        In a group that is merged whole one record stands for it.
+        """
+        if self.are_plain:
+            return [(1,) * n for n in self.n_expected.tolist()]
+        rows = np.flatnonzero(self.expected)
+        group, written = self.group[rows], ~self.merged[rows]
+        number, first, inverse = np.unique(group, return_index=True, return_inverse=True)
+        size = np.maximum(np.bincount(inverse, weights=written, minlength=len(number)), 1)
+        sizes: list[list[int]] = [[] for _ in self.n]
+        for at, members in zip(self.at[rows][first].tolist(), size.tolist(), strict=True):
+            sizes[at].append(int(members))
+        return [tuple(sorted(of_probe)) for of_probe in sizes]
 
 
-def judge(frame: pd.DataFrame, probes: pd.Index) -> Judged:
-    """Check labels and index them.
+def judge(frame: pd.DataFrame, known: Mapping[str, int]) -> Judged:
+    """Check labels and put them in order.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         Labels, at least ``probe``, ``record_id`` and ``label``; it is not changed.
-    probes : pandas.Index
-        Names of the probes that were asked.
+    known : mapping of str to int
+        Number of each probe that was asked.
 
     Raises
     ------
     FrameError
-        If a row has no record or label, its probe is not in `probes`, or a record is expected in
-        two groups or both expected and forbidden or stale (merged rows aside).
+        If a row has no record or label, or its probe is not in `known`.
     """
-    qrels = conform(frame, QRELS)
-    at = probes.get_indexer(pd.Index(qrels["probe"])).astype(np.int64)
-    _refuse(qrels, at < 0, "labels of a probe that is not in calls", "add its call")
-    blank = (qrels["record_id"].isna() | qrels["label"].isna()).to_numpy(np.bool_)
-    _refuse(qrels, blank, "a row without record_id or label", "fill in both")
-    record, ids = pd.factorize(qrels["record_id"])
-    pair = at * len(ids) + record
-    group = _groups(at, record.astype(np.int64), qrels["group"])
-    label, merged = qrels["label"].to_numpy(), qrels["merged"].to_numpy(np.bool_)
-    expected = label == "expected"
-    _refuse_contradictions(qrels, pair, group, expected, merged)
-    # Each record of a group once; where it stands written and merged, as written.
-    rows = np.flatnonzero(expected)
-    rows = rows[np.lexsort((merged[rows], group[rows], pair[rows]))]
-    again = (np.diff(pair[rows], prepend=-1) == 0) & (np.diff(group[rows], prepend=-1) == 0)
-    rows = rows[~again]
-    return Judged(
-        ids=pd.Index(ids),
-        expected=pair[rows],
-        group=group[rows],
-        forbidden=np.unique(pair[label == "forbidden"]),
-        stale=np.unique(pair[label == "stale"]),
-        n_expected=_n_groups(at[rows], group[rows], len(probes)),
-        group_sizes=_sizes(at[rows], group[rows], ~merged[rows], len(probes)),
+    rows = _rows(frame, known)
+    _refuse(rows, rows.at < 0, "labels of a probe that is not in calls", "add its call")
+    blank = (rows.label < 0) | (rows.record != rows.record).astype(np.bool_)
+    _refuse(rows, blank, "a row without record_id or label", "fill in both")
+    number, given = np.arange(len(rows.at)), rows
+    if (rows.at[1:] < rows.at[:-1]).any():
+        rows = rows.take(np.argsort(rows.at, kind="stable"))
+    group = number if _are_own_groups(rows) else _groups(rows, number)
+    return _judged(given, rows, group, len(known), are_single=True)
+
+
+def _rows(frame: pd.DataFrame, known: Mapping[str, int]) -> Rows:
+    columns = present(frame, QRELS, unread=("probe",))
+    probe, n = objects(columns["probe"]), len(columns["probe"])
+    block = blocks(probe)
+    at = numbers(probe[block.start].tolist(), known)
+    group = columns.get("group")
+    return Rows(
+        probe=probe,
+        record=objects(columns["record_id"]),
+        at=np.repeat(at, block.length),
+        label=columns["label"].cat.codes.to_numpy().astype(np.int64),
+        merged=columns["merged"].to_numpy() if "merged" in columns else np.zeros(n, np.bool_),
+        group=np.zeros(n, np.int64) if group is None else group.to_numpy(np.int64, na_value=0),
+        told=np.zeros(n, np.bool_) if group is None else group.notna().to_numpy(),
     )
 
 
-def _refuse(rows: pd.DataFrame, wrong: Bools, found: str, todo: str) -> None:
+def _refuse(rows: Rows, wrong: Bools, found: str, todo: str) -> None:
     if wrong.any():
-        row = rows.iloc[int(np.argmax(wrong))]
+        row = int(np.argmax(wrong))
         raise FrameError(
-            f"qrels: probe {row['probe']!r}, record {row['record_id']!r}: found {found}, wanted "
-            f"one meaning for each record of a probe in calls; {todo}"
+            f"qrels: probe {named(rows.probe[row])}, record {rows.record[row]!r}: found {found}, "
+            f"wanted one meaning for each record of a probe in calls; {todo}"
         )
 
 
-def _refuse_contradictions(
-    qrels: pd.DataFrame, pair: Ints, group: Ints, expected: Bools, merged: Bools
-) -> None:
-    written = expected & ~merged
+def _are_own_groups(rows: Rows) -> bool:
+    """Whether it is plain to see that no two records of a probe share a group."""
+    if not rows.told.any():
+        return True
+    at, group = rows.at[rows.expected], rows.group[rows.expected]
+    rise = (at[1:] > at[:-1]) | (group[1:] > group[:-1])
+    return bool(rise.all() and rows.told[rows.expected].all())
+
+
+def _groups(rows: Rows, record: Ints) -> Ints:
+    """Give each group of all probes a number; a row without a group is one by itself."""
+    told, known = pd.factorize(rows.group)
+    own = np.where(rows.told, told, len(known) + record)
+    width = len(known) + int(record.max(initial=0)) + 1
+    return np.unique(rows.at * width + own, return_inverse=True)[1].astype(np.int64)
+
+
+def _each_once(rows: Rows, record: Ints, group: Ints) -> Ints:
+    """Rows in the order of the probes, each record once a meaning.
+
+    Each record of a group once; where it stands written and merged, as written.
+    """
+    meaning = np.where(rows.expected, len(LABELS) + group, rows.label)
+    order = np.lexsort((rows.merged, meaning, record, rows.at))
+    first = np.zeros(len(order), dtype=np.bool_)
+    first[:1] = True
+    for key in (rows.at, record, meaning):
+        first[1:] |= np.diff(key[order]) != 0
+    kept = np.sort(order[first])
+    return kept[np.argsort(rows.at[kept], kind="stable")]
+
+
+def _refuse_contradictions(rows: Rows, record: Ints, group: Ints) -> None:
+    pair = rows.at * (int(record.max(initial=0)) + 1) + record
+    written = rows.expected & ~rows.merged
     first = pd.Series(group[written]).groupby(pair[written]).first()
     other = written.copy()
     other[written] = first.reindex(pair[written]).to_numpy() != group[written]
-    _refuse(qrels, other, "a record expected in two groups", "keep it in one of them")
-    both = ~expected & np.isin(pair, pair[written])
-    _refuse(qrels, both, "a record both expected and forbidden or stale", "keep one label")
+    _refuse(rows, other, "a record expected in two groups", "keep it in one of them")
+    both = ~rows.expected & np.isin(pair, pair[written])
+    _refuse(rows, both, "a record both expected and forbidden or stale", "keep one label")
 
 
-def _groups(at: Ints, record: Ints, group: pd.Series) -> Ints:
-    """Give each group of all probes a number; a row without a group is one by itself."""
-    told, known = pd.factorize(group)
-    own = np.where(told < 0, len(known) + record, told)
-    width = len(known) + int(record.max(initial=0)) + 1
-    return np.unique(at * width + own, return_inverse=True)[1].astype(np.int64)
-
-
-def _n_groups(at: Ints, group: Ints, n: int) -> Ints:
-    first = np.unique(group, return_index=True)[1]
-    return np.bincount(at[first], minlength=n).astype(np.int64)
-
-
-def _sizes(at: Ints, group: Ints, written: Bools, n: int) -> list[tuple[int, ...]]:
-    """Group sizes per probe; in a group that is merged whole one record stands for it."""
-    number, first, inverse = np.unique(group, return_index=True, return_inverse=True)
-    size = np.maximum(np.bincount(inverse, weights=written, minlength=len(number)), 1)
-    sizes: list[list[int]] = [[] for _ in range(n)]
-    for of_probe, members in zip(at[first].tolist(), size.astype(int).tolist(), strict=True):
-        sizes[of_probe].append(members)
-    return [tuple(sorted(of_probe)) for of_probe in sizes]
+def _judged(given: Rows, rows: Rows, group: Ints, n_probes: int, *, are_single: bool) -> Judged:
+    at, members = rows.at[rows.expected], group[rows.expected]
+    plain = bool((members[1:] > members[:-1]).all())
+    first = slice(None) if plain else np.unique(members, return_index=True)[1]
+    return Judged(
+        rows=given,
+        record=rows.record,
+        at=rows.at,
+        expected=rows.expected,
+        forbidden=rows.label == _FORBIDDEN,
+        stale=rows.label == _STALE,
+        merged=rows.merged,
+        group=group,
+        n=np.bincount(rows.at, minlength=n_probes).astype(np.int64),
+        n_expected=np.bincount(at[first], minlength=n_probes).astype(np.int64),
+        are_single=are_single,
+        are_plain=plain,
+    )

@@ -4,13 +4,18 @@ A store may assign ids, split one record into several, merge several into one, o
 what it is given, so the map is many to many. A hit is recognised by, in this order: its own id,
 an id in its metadata, the receipts of the writes, its exact text, its normalised text. What nobody
 wrote stays unknown and keeps its place in the answer.
+
+Most stores do none of this: every record is kept under its own id, and every hit carries it. So
+such writes are noted a batch at a time, and entered one by one only when a hit comes up that no
+own id explains, or a write that went otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from memeval.batches import Batch
 from memeval.record import Hit, Receipt, Record
 from memeval.text import normalise
 
@@ -24,6 +29,8 @@ class IdMap:
         Records whose write was rejected.
     merged : dict of str to tuple of str
         For a record whose write went into the id of other records: those records.
+    plain : bool
+        Whether so far every record was stored under its own id, and nothing else is known.
 
     Examples
     --------
@@ -36,9 +43,17 @@ class IdMap:
     """
 
     def __init__(self) -> None:
-        self.texts: dict[str, str] = {}
         self.lost: set[str] = set()
         self.merged: dict[str, tuple[str, ...]] = {}
+        self.plain = True
+        self._batches: list[Batch] = []
+        self._deleted: set[str] = set()
+
+    def _begin(self) -> None:
+        """Make what is needed to note writes one by one."""
+        self._texts: dict[str, str] = {}
+        self._nth: dict[str, int] = {}  # the last write of each record, counted
+        self._writes = 0
         self._own: dict[str, str] = {}
         self._store_ids: dict[str, tuple[str, ...]] = {}
         self._ever: dict[str, dict[str, None]] = {}
@@ -46,7 +61,6 @@ class IdMap:
         self._owners: dict[str, list[str]] = {}
         self._by_text: dict[str, list[str]] = {}
         self._by_normal: dict[str, list[str]] | None = None
-        self._deleted: set[str] = set()
 
     def wrote(self, record: Record, receipt: Receipt, own_id: str | None = None) -> None:
         """Note one write.
@@ -60,12 +74,36 @@ class IdMap:
         own_id : str, optional
             The id that was handed to the store, where it is not the probe's.
         """
+        self._enter()
+        self._write(record, receipt, own_id)
+
+    def wrote_plainly(self, batch: Batch) -> None:
+        """Note records that are all stored, each under its own id and with its own text."""
+        self._deleted.difference_update(batch.by_id if self._deleted else ())
+        if self.plain:
+            self._batches.append(batch)
+            return
+        for record in batch.records:
+            self._write(record, Receipt("stored", (record.id,)), record.id)
+
+    def _enter(self) -> None:
+        """Enter record by record what was noted by batch."""
+        if not self.plain:
+            return
+        self.plain, deleted = False, set(self._deleted)
+        self._begin()
+        for batch in self._batches:
+            for record in batch.records:
+                self._write(record, Receipt("stored", (record.id,)), record.id)
+        self._deleted = deleted  # it was up to date, the writes are older
+
+    def _write(self, record: Record, receipt: Receipt, own_id: str | None) -> None:
         name = record.id
         self._deleted.discard(name)
         self.lost.discard(name)
         self.merged.pop(name, None)
-        self.texts.pop(name, None)
-        self.texts[name] = record.text  # last, so that later means written later
+        self._texts[name] = record.text
+        self._nth[name] = self._writes = self._writes + 1
         self._own[own_id or name] = name
         if receipt.outcome == "rejected":
             self.lost.add(name)
@@ -102,14 +140,47 @@ class IdMap:
 
     def store_ids(self, record_id: str) -> tuple[str, ...]:
         """Ids that the store gave for the last write of a record."""
+        if self.plain:
+            return () if self._plainly(record_id) is None else (record_id,)
         return self._store_ids.get(record_id, ())
 
     def all_store_ids(self, record_id: str) -> tuple[str, ...]:
         """Ids that the store gave for a record at any of its writes, to take them all away."""
+        if self.plain:
+            return self.store_ids(record_id)
         return tuple(self._ever.get(record_id, ()))
+
+    def text(self, record_id: str) -> str | None:
+        """Text that was written last for a record; None for one that was not written."""
+        if self.plain:
+            record = self._plainly(record_id)
+            return None if record is None else record.text
+        return self._texts.get(record_id)
+
+    def _plainly(self, record_id: str) -> Record | None:
+        """A record by its own id, as it was written last."""
+        for batch in reversed(self._batches):
+            if record_id in batch.by_id:
+                return batch.by_id[record_id]
+        return None
 
     def resolve(self, hit: Hit) -> tuple[str | None, str]:
         """Record id and how it was recognised; None and ``unknown`` for a stranger."""
+        if self.plain:
+            for batch in self._batches:
+                if hit.id in batch.by_id:
+                    return hit.id, "own"
+            self._enter()
+        return self._resolve(hit)
+
+    def resolve_all(self, hits: Sequence[Hit]) -> list[tuple[str | None, str]]:
+        """The same of each hit of an answer; usually all carry their own id."""
+        ids = [hit.id for hit in hits]
+        if self.plain and len(self._batches) == 1 and self._batches[0].by_id.keys() >= set(ids):
+            return [(name, "own") for name in ids]
+        return [self.resolve(hit) for hit in hits]
+
+    def _resolve(self, hit: Hit) -> tuple[str | None, str]:
         owners = self._owners.get(hit.id, []) if hit.id is not None else []
         own = self._own.get(hit.id) if hit.id is not None else None
         if own is not None:
@@ -133,7 +204,7 @@ class IdMap:
             return self._choose(owners, text)
         # The store numbers records in its own way and a number happens to be an id of ours.
         others = [name for name in owners if name in self._with_text(text)]
-        return self._latest(others) if others and text != self.texts[own] else own
+        return self._latest(others) if others and text != self._texts[own] else own
 
     def _in_metadata(self, hit: Hit, owners: list[str]) -> str | None:
         """The record that the store names in its metadata, fields of the author's own aside."""
@@ -149,7 +220,7 @@ class IdMap:
         """Of several records under one id, the one with this text, else the latest live one."""
         if len(owners) == 1:
             return owners[0]
-        same = [name for name in owners if self.texts[name] == text]
+        same = [name for name in owners if self._texts[name] == text]
         return self._latest(same or [n for n in owners if n in self._with_text(text)] or owners)
 
     def _with_text(self, text: str) -> list[str]:
@@ -159,9 +230,10 @@ class IdMap:
         return self._by_text.get(text) or self._normalised().get(normalise(text), [])
 
     def _latest(self, owners: list[str]) -> str:
-        order = list(self.texts)
+        if len(owners) == 1:
+            return owners[0]
         live = [name for name in owners if name not in self._deleted]
-        return max(live or owners, key=order.index) if len(owners) > 1 else owners[0]
+        return max(live or owners, key=self._nth.__getitem__)
 
     def _normalised(self) -> dict[str, list[str]]:
         if self._by_normal is None:

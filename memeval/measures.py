@@ -7,12 +7,15 @@ what that is worth is said here, once, so that both give the same numbers.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from memeval.frames import KINDS
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -107,7 +110,11 @@ def gains(answer: Ints, rank: Ints, n: int) -> tuple[Ints, Ints, Floats]:
     ([2, 0], [1, 0], [1.5, 0.0])
     """
     order = np.lexsort((rank, answer))
-    answer, rank = answer[order], rank[order]
+    return gains_in_order(answer[order], rank[order], n)
+
+
+def gains_in_order(answer: Ints, rank: Ints, n: int) -> tuple[Ints, Ints, Floats]:
+    """`gains` of places that are sorted by answer and rank already."""
     starts = np.flatnonzero(np.diff(answer, prepend=-1))
     first_rank = np.zeros(n, dtype=np.int64)
     first_rank[answer[starts]] = rank[starts]
@@ -134,19 +141,22 @@ def ideal_dcg(n_expected: Ints, k: Ints) -> Floats:
     return np.asarray(table[filled], dtype=np.float64)
 
 
-def columns(answers: Answers) -> dict[str, Any]:
+def columns(answers: Answers, wanted: Collection[str] | None = None) -> dict[str, Any]:
     """Every column of the results that follows from what was found.
 
     Parameters
     ----------
     answers : Answers
         What was found.
+    wanted : collection of str, optional
+        Columns to work out; all unless given. Names that are not among them are left alone.
 
     Returns
     -------
     dict of str to array
         ``kind``, ``recall_all``, ``recall_any``, ``recall_fraction``, ``precision``,
-        ``first_rank``, ``rr``, ``ndcg``, ``abstained``, and the counts of `answers`.
+        ``first_rank``, ``rr``, ``ndcg``, ``abstained``, and the counts of `answers`, each of the
+        dtype that the results have.
 
     Notes
     -----
@@ -154,28 +164,84 @@ def columns(answers: Answers) -> dict[str, Any]:
     recall_fraction = h / n, rr = 1 / first rank, ndcg = DCG / ideal DCG. A store that merges two
     expected records into one can meet two groups at one rank; ndcg is kept at 1 then.
     """
-    asked, positive = answers.asked, answers.asked & answers.positive
-    found, first = answers.n_met, answers.first_rank
-    expected = np.maximum(answers.n_expected, 1)
-    ideal = np.where(answers.positive, ideal_dcg(answers.n_expected, answers.k), 1.0)
-    silent = answers.ok & (answers.n_returned == 0)
+    positive = answers.asked & answers.positive
     return {
-        "kind": np.where(answers.positive, "positive", "negative"),
-        "k": answers.k,
-        "n_expected": answers.n_expected,
-        "n_returned": answers.n_returned,
-        "n_leaked": answers.n_leaked,
-        "n_contract": answers.n_contract,
-        "recall_all": _booleans(found == answers.n_expected, positive),
-        "recall_any": _booleans(found > 0, positive),
-        "recall_fraction": np.where(positive, found / expected, np.nan),
-        "precision": np.where(positive, answers.n_relevant / answers.k, np.nan),
-        "first_rank": pd.arrays.IntegerArray(first, ~(positive & (first > 0))),
-        "rr": np.where(positive, np.where(first > 0, 1.0 / np.maximum(first, 1), 0.0), np.nan),
-        "ndcg": np.where(positive, np.minimum(1.0, answers.dcg / ideal), np.nan),
-        "abstained": _booleans(silent, asked & ~answers.positive),
+        name: column(answers, positive)
+        for name, column in COLUMNS.items()
+        if wanted is None or name in wanted
     }
+
+
+def _kind(answers: Answers, positive: Bools) -> pd.Categorical:
+    return pd.Categorical.from_codes(np.where(answers.positive, 0, 1).astype(np.int8), dtype=_KIND)
+
+
+def _recall_all(answers: Answers, positive: Bools) -> pd.arrays.BooleanArray:
+    return _booleans(answers.n_met == answers.n_expected, positive)
+
+
+def _recall_any(answers: Answers, positive: Bools) -> pd.arrays.BooleanArray:
+    return _booleans(answers.n_met > 0, positive)
+
+
+def _recall_fraction(answers: Answers, positive: Bools) -> Floats:
+    values = np.maximum(answers.n_expected, 1.0)
+    return _where(positive, np.divide(answers.n_met, values, out=values))
+
+
+def _precision(answers: Answers, positive: Bools) -> Floats:
+    return _where(positive, answers.n_relevant / answers.k)
+
+
+def _first_rank(answers: Answers, positive: Bools) -> pd.arrays.IntegerArray:
+    return pd.arrays.IntegerArray(answers.first_rank, ~(positive & (answers.first_rank > 0)))
+
+
+def _rr(answers: Answers, positive: Bools) -> Floats:
+    first = answers.first_rank
+    values = np.maximum(first, 1.0)
+    return _where(positive, np.divide(first > 0, values, out=values))
+
+
+def _ndcg(answers: Answers, positive: Bools) -> Floats:
+    values = ideal_dcg(answers.n_expected, answers.k)
+    values[values == 0.0] = 1.0
+    np.divide(answers.dcg, values, out=values)
+    return _where(positive, np.minimum(values, 1.0, out=values))
+
+
+def _abstained(answers: Answers, positive: Bools) -> pd.arrays.BooleanArray:
+    silent = answers.ok & (answers.n_returned == 0)
+    return _booleans(silent, answers.asked & ~answers.positive)
+
+
+def _where(positive: Bools, values: Floats) -> Floats:
+    """Make what a negative probe has no value for NaN; `values` is overwritten."""
+    if not positive.all():
+        values[~positive] = np.nan
+    return values
 
 
 def _booleans(values: Bools, defined: Bools) -> pd.arrays.BooleanArray:
     return pd.arrays.BooleanArray(np.asarray(values, dtype=np.bool_), ~defined)
+
+
+_KIND = pd.CategoricalDtype(list(KINDS))
+# How each column comes from the answers and from which of them are positive. Counts are copied: a
+# frame is the user's to change, and answers may share their arrays.
+COLUMNS: Mapping[str, Callable[[Answers, Bools], Any]] = {
+    "ndcg": _ndcg,  # first, because it takes the most room in passing
+    "kind": _kind,
+    "k": lambda answers, _: np.array(answers.k),
+    "n_expected": lambda answers, _: np.array(answers.n_expected),
+    "n_returned": lambda answers, _: np.array(answers.n_returned),
+    "n_leaked": lambda answers, _: np.array(answers.n_leaked),
+    "n_contract": lambda answers, _: np.array(answers.n_contract),
+    "recall_all": _recall_all,
+    "recall_any": _recall_any,
+    "recall_fraction": _recall_fraction,
+    "precision": _precision,
+    "first_rank": _first_rank,
+    "rr": _rr,
+    "abstained": _abstained,
+}

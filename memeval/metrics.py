@@ -8,18 +8,25 @@ rankings in plain lists are scored by `memeval.rankings.score_rankings`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from memeval import measures, text
+from memeval.contents import carrying_canary, distinct_and_tokens, n_records
 from memeval.errors import FrameError
-from memeval.frames import CALLS, HITS, RESULTS, conform
+from memeval.frames import RESULTS, STATUSES, names
 from memeval.judging import Judged, judge
 from memeval.laws import chance_hit_all
-from memeval.measures import Answers, Bools, Floats, Ints, count
+from memeval.measures import Answers, Floats, Ints, count
+from memeval.ordered import Calls, Hits, order_calls, order_hits
+from memeval.seeking import Found, gains, n_relevant, n_stale, seek
+from memeval.textcolumns import objects
 
 __all__ = ["score"]
+
+_STATUS = pd.CategoricalDtype(list(STATUSES))
 
 
 def score(
@@ -125,168 +132,89 @@ def score(
        probe  recall_all   rr  precision  passed
     0  lunch        True  0.5        0.2    True
     """
-    calls = _calls(calls)
-    judged = judge(qrels, pd.Index(calls["probe"].drop_duplicates()))
-    hits = _hits(hits, calls, judged)
-    answers = _answers(hits, judged, calls)
-    top = hits[hits["in_top"].to_numpy(np.bool_)]
-    strange = count(_answer(hits[hits["record_id"].isna()]), len(calls))
-    stale = np.isin(top["pair"], judged.stale)
+    asked = order_calls(calls)
+    judged = judge(qrels, asked.known)
+    try:
+        given = order_hits(hits, asked)
+    except FrameError:
+        judged.each_once()  # labels that contradict each other are told first
+        raise
+    found = seek(given, judged, asked)
+    if found.has_twins:
+        judged = judged.each_once()
+        found = seek(given, judged, asked)
+    answers = _answers(given, judged, asked, found)
+    distinct, tokens = distinct_and_tokens(given, asked.ok, count_tokens)
     scored = measures.columns(answers) | {
-        "probe": calls["probe"],
-        "status": calls["status"],
-        "n_stale": count(_answer(top)[stale], len(calls)),
-        "n_unknown": strange * answers.asked,
-        "distinct": _distinct(top, len(calls)),
-        "chance": _chance(calls, judged),
-        "context_tokens": _tokens(top, answers, count_tokens),
-        "latency_ms": calls["latency_ms"].where(answers.asked),
+        "probe": asked.columns["probe"],
+        "status": pd.Categorical.from_codes(asked.status, dtype=_STATUS),
+        "n_stale": n_stale(found, given, judged),
+        "n_unknown": _n_unknown(given) * answers.asked,
+        "distinct": distinct,
+        "chance": _chance(asked, judged),
+        "context_tokens": tokens,
+        "latency_ms": np.where(answers.asked, _column(asked, "latency_ms"), np.nan),
     }
-    return conform(_by_probe(pd.DataFrame(scored), answers, calls), RESULTS)
+    return _by_probe(scored, answers, asked)
 
 
-def _calls(frame: pd.DataFrame) -> pd.DataFrame:
-    """Check calls and put the repeats of a probe together; ``at`` numbers the probes."""
-    calls = conform(frame, CALLS)
-    calls = calls.assign(at=pd.factorize(calls["probe"])[0], status=calls["status"].fillna("ok"))
-    twice = calls.duplicated(["probe", "repeat"])
-    for wrong, found, todo in (
-        (calls["at"] < 0, "a row without probe", "name the probe in every row"),
-        (calls["k"] < 1, "a k below 1", "use a whole number from 1"),
-        (twice, "the same repeat twice", "number the calls of a probe from 0 in column repeat"),
-    ):
-        if wrong.any():
-            row = calls[wrong].iloc[0]
-            raise FrameError(
-                f"calls: probe {row['probe']!r}: found {found} (repeat {row['repeat']}, k "
-                f"{row['k']}), wanted one row per probe and repeat with its cutoff; {todo}"
-            )
-    return calls.sort_values(["at", "repeat"]).reset_index(drop=True)
-
-
-def _hits(frame: pd.DataFrame, calls: pd.DataFrame, judged: Judged) -> pd.DataFrame:
-    """Check hits and sort them by call and rank, with what is asked of each.
-
-    ``call`` is its row in `calls`, ``pair`` its probe and record as `judged` numbers them.
-    """
-    hits = conform(frame, HITS)
-    call = _call_of(hits, calls)
-    order = np.lexsort((hits["rank"], call))
-    hits, call = hits.iloc[order], call[order]
-    rank = hits["rank"].to_numpy(np.int64)
-    again = (np.diff(call, prepend=-1) == 0) & (np.diff(rank, prepend=0) == 0)
-    for wrong, found, todo in (
-        (call < 0, "a call that is not in calls", "add its row to calls, or drop its hits"),
-        (rank < 1, "a rank below 1", "count ranks from 1"),
-        (again, "a rank given twice", "number the hits as returned"),
-    ):
-        if wrong.any():
-            row = hits.iloc[int(np.argmax(wrong))]
-            raise FrameError(
-                f"hits: probe {row['probe']!r}: found {found} (repeat {row['repeat']}, rank "
-                f"{row['rank']}), wanted each place of an answer to a known call once; {todo}"
-            )
-    ok = (calls["status"] == "ok").to_numpy(np.bool_)
-    in_top = ok[call] & (rank <= calls["k"].to_numpy(np.int64)[call])
-    pair = judged.pairs(calls["at"].to_numpy(np.int64)[call], hits["record_id"])
-    return hits.assign(call=call, pair=pair, in_top=in_top)
-
-
-def _call_of(hits: pd.DataFrame, calls: pd.DataFrame) -> Ints:
-    """Row in `calls` of the call that each hit answers, -1 for none."""
-    probes, repeats = pd.Index(calls["probe"].unique()), pd.Index(calls["repeat"].unique())
-    known = pd.Index(calls["at"] * len(repeats) + repeats.get_indexer(pd.Index(calls["repeat"])))
-    at, repeat = probes.get_indexer(pd.Index(hits["probe"])), repeats.get_indexer(hits["repeat"])
-    asked = np.where((at < 0) | (repeat < 0), -1, at * len(repeats) + repeat)
-    return np.asarray(known.get_indexer(pd.Index(asked)), dtype=np.int64)
-
-
-def _answers(hits: pd.DataFrame, judged: Judged, calls: pd.DataFrame) -> Answers:
-    n, pair, call = len(calls), hits["pair"].to_numpy(np.int64), _answer(hits)
-    place, group = judged.groups_of(np.where(hits["in_top"], pair, -1))
-    # Hits stand in order of rank: the first of a group, or of a record, is its best.
-    best = place[np.unique(call[place] * (len(judged.group) + 1) + group, return_index=True)[1]]
-    n_met, first_rank, dcg = measures.gains(call[best], hits["rank"].to_numpy(np.int64)[best], n)
-    relevant = np.unique(np.stack([call[place], pair[place]]), axis=1)[0]
-    asked = (calls["status"] != "not_supported").to_numpy(np.bool_)
-    breaches = [len(codes.split()) for codes in calls["breaches"].fillna("")]
-    leaking = np.isin(pair, judged.forbidden) | _given(hits["canary"])
+def _answers(hits: Hits, judged: Judged, calls: Calls, found: Found) -> Answers:
+    n_met, first_rank, dcg = gains(found, hits, judged)
     return Answers(
-        k=calls["k"].to_numpy(np.int64),
-        asked=asked,
-        ok=(calls["status"] == "ok").to_numpy(np.bool_),
-        n_expected=judged.n_expected[calls["at"].to_numpy(np.int64)],
+        k=calls.k.copy(),
+        asked=calls.asked,
+        ok=calls.ok,
+        n_expected=judged.n_expected[calls.at],
         n_met=n_met,
-        n_relevant=count(relevant, n),
+        n_relevant=n_relevant(found, hits, judged),
         first_rank=first_rank,
         dcg=dcg,
-        n_returned=count(call, n) * asked,
-        n_leaked=_records(hits[leaking], n) * asked,
-        n_contract=np.array(breaches, dtype=np.int64) * asked,
+        n_returned=hits.n * calls.asked,
+        n_leaked=_n_leaked(hits, judged, found) * calls.asked,
+        n_contract=_n_breaches(calls) * calls.asked,
     )
 
 
-def _answer(rows: pd.DataFrame) -> Ints:
-    return rows["call"].to_numpy(np.int64)
+def _n_leaked(hits: Hits, judged: Judged, found: Found) -> Ints:
+    """Distinct leaking records in each whole answer."""
+    forbidden = found.in_answer & judged.forbidden[found.label]
+    marked = carrying_canary(hits)
+    if not len(marked):
+        return count(found.call[forbidden], len(hits.n))
+    return n_records(hits, np.union1d(found.hit[forbidden], marked))
 
 
-def _given(values: pd.Series) -> Bools:
-    return (values.notna() & (values != "")).to_numpy(np.bool_)
+def _n_unknown(hits: Hits) -> Ints:
+    if hits.are_known:
+        return np.zeros(len(hits.n), dtype=np.int64)
+    return count(hits.call[np.flatnonzero(hits.record != hits.record)], len(hits.n))
 
 
-def _records(rows: pd.DataFrame, n: int) -> Ints:
-    """Distinct records per call; strangers are told apart by store id, else by place."""
-    known = rows[rows["record_id"].notna()].drop_duplicates(["call", "record_id"])
-    strange = rows[rows["record_id"].isna()]
-    again = strange.duplicated(["call", "store_id"]) & strange["store_id"].notna()
-    return count(_answer(known), n) + count(_answer(strange[~again]), n)
+def _n_breaches(calls: Calls) -> Ints:
+    if "breaches" not in calls.columns:
+        return np.zeros(len(calls.at), dtype=np.int64)
+    codes = objects(calls.columns["breaches"].fillna("")).tolist()
+    return np.array([len(broken.split()) for broken in codes], dtype=np.int64)
 
 
-def _distinct(top: pd.DataFrame, n: int) -> Floats:
-    """Share of distinct information units in the top k of each call; NaN when undefined."""
-    labelled, worded = _given(top["unit"]), _given(top["text"])
-    unread = top["text"].isna().to_numpy(np.bool_) & ~labelled
-    record, stored = _codes(top["record_id"]), _codes(top["store_id"])
-    texts = _text_codes(top["text"].where(worded & ~labelled))
-    kinds = [labelled, worded, record >= 0, stored >= 0]
-    codes = [_codes(top["unit"]), texts, record, stored]
-    call, kind = _answer(top), np.select(kinds, [np.array(i) for i in range(4)], np.array(4))
-    units = np.stack([call, kind, np.select(kinds, codes, top["rank"].to_numpy(np.int64))])
-    n_top, n_units = count(call, n), count(np.unique(units, axis=1)[0], n)
-    defined = (n_top > 0) & (count(call[unread], n) == 0)
-    return np.where(defined, n_units / np.maximum(n_top, 1), np.nan)
+def _column(calls: Calls, name: str) -> Floats:
+    """Numbers of a column, NaN where they are NA or the column is missing."""
+    if name not in calls.columns:
+        return np.full(len(calls.at), np.nan)
+    return calls.columns[name].to_numpy(np.float64, na_value=np.nan)
 
 
-def _codes(values: pd.Series) -> Ints:
-    return pd.factorize(values)[0].astype(np.int64)
-
-
-def _text_codes(texts: pd.Series) -> Ints:
-    """Give each text a number that its near-duplicates share; -1 for a text that is NA."""
-    code, words = pd.factorize(texts)
-    seen: dict[tuple[object, ...], int] = {}
-    unit = [seen.setdefault(text.near_duplicate_key(word), len(seen)) for word in words]
-    return np.array([*unit, -1], dtype=np.int64)[code]
-
-
-def _tokens(top: pd.DataFrame, answers: Answers, count_tokens: Callable[[str], int]) -> Floats:
-    """Tokens in the top k of each call; NaN where a text is missing or the search failed."""
-    n, call, worded = len(answers.k), _answer(top), _given(top["text"])
-    code, words = pd.factorize(top["text"])
-    tokens = np.array([*map(count_tokens, words), 0], dtype=np.float64)[code]
-    unread = count(call[~worded], n)
-    total = np.bincount(call, weights=tokens, minlength=n)
-    return np.where(answers.ok & (unread == 0), total, np.nan)
-
-
-def _chance(calls: pd.DataFrame, judged: Judged) -> Floats:
+def _chance(calls: Calls, judged: Judged) -> Floats:
     """Closed-form chance of each call, worked out once per pool, groups and cutoff."""
     known: dict[tuple[int, tuple[int, ...], int], float] = {}
-    chance = np.full(len(calls), np.nan)
-    told = (calls["status"] != "not_supported") & calls["n_eligible"].notna()
-    rows = calls.loc[told, ["at", "n_eligible", "k"]].to_numpy(np.int64).tolist()
-    for call, (at, pool, k) in zip(np.flatnonzero(told), rows, strict=True):
-        sizes = judged.group_sizes[at]
+    chance, pools = np.full(len(calls.at), np.nan), _column(calls, "n_eligible")
+    told = np.flatnonzero(calls.asked & ~np.isnan(pools))
+    if not len(told):
+        return chance
+    group_sizes = judged.group_sizes()
+    rows = ([int(value) for value in values[told]] for values in (calls.at, pools, calls.k))
+    for call, at, pool, k in zip(told.tolist(), *rows, strict=True):
+        sizes = group_sizes[at]
         if not sizes or pool < sum(sizes):
             continue
         if (pool, sizes, k) not in known:
@@ -295,15 +223,18 @@ def _chance(calls: pd.DataFrame, judged: Judged) -> Floats:
     return chance
 
 
-def _by_probe(scored: pd.DataFrame, answers: Answers, calls: pd.DataFrame) -> pd.DataFrame:
+def _by_probe(scored: dict[str, Any], answers: Answers, calls: Calls) -> pd.DataFrame:
     """Row of the first repeat of each probe, with the worst leaks and checks of all repeats."""
-    first = np.flatnonzero(np.diff(calls["at"], prepend=-1))
-    asked = answers.asked[first]
-    every = np.logical_and.reduceat(answers.passed, first)
-    some = np.logical_or.reduceat(answers.passed, first)
-    return scored.iloc[first].assign(
-        n_leaked=np.maximum.reduceat(answers.n_leaked, first) * asked,
-        n_contract=np.maximum.reduceat(answers.n_contract, first) * asked,
-        flaky=(every != some) & asked,
-        passed=pd.arrays.BooleanArray(every, ~asked),
-    )
+    first, every = np.flatnonzero(np.diff(calls.at, prepend=-1)), answers.passed
+    asked, some = answers.asked[first], every
+    if not calls.are_single:
+        every = np.logical_and.reduceat(answers.passed, first)
+        some = np.logical_or.reduceat(answers.passed, first)
+        scored["probe"] = scored["probe"].array
+        scored = {name: values[first] for name, values in scored.items()} | {
+            "n_leaked": np.maximum.reduceat(answers.n_leaked, first) * asked,
+            "n_contract": np.maximum.reduceat(answers.n_contract, first) * asked,
+        }
+    scored["flaky"] = (every != some) & asked
+    scored["passed"] = pd.arrays.BooleanArray(every, ~asked)
+    return pd.DataFrame({name: scored[name] for name in names(RESULTS)}, copy=False)

@@ -170,7 +170,8 @@ class Probe:
     @property
     def foreign(self) -> frozenset[str]:
         """Ids of records in other scopes."""
-        return frozenset(r.id for r in self.records if r.scope not in self.scopes_read)
+        found = [ids for scope, ids in self.state.ids_in.items() if scope not in self.scopes_read]
+        return frozenset().union(*found)
 
     @cached_property
     def content_hash(self) -> str:

@@ -123,6 +123,9 @@ class Hit:
         >>> Hit.of({"id": 7, "text": "noodles", "metadata": {"src": "r1"}}).meta
         {'src': 'r1'}
         """
+        if type(found) is cls and type(found.id) is type(found.text) is str:
+            if type(found.meta) is dict and type(found.score) in _SCORES:
+                return found  # the usual one, told quickly
         if isinstance(found, Hit) and _is_typed(found):
             return found
         if found is None or _is_id(found):
@@ -145,6 +148,9 @@ class Hit:
             )
         text, score = fields.get("text"), _score(fields.get("score"))
         return cls(_id(fields.get("id")), "" if text is None else str(text), score, meta)
+
+
+_SCORES = (float, type(None))
 
 
 def _is_typed(hit: Hit) -> bool:

@@ -1,13 +1,11 @@
-"""Runs on disk: the full run file, and the small results file that is committed.
+"""Runs on disk: the full run file.
 
-A run file holds everything, floats exactly, the suite included, so that it can be scored, drawn and
-reported on a machine that has no store. The results file holds the fields of the specification and
-a line per probe, so that it diffs well.
+It holds everything, floats exactly, the suite included, so that it can be scored, drawn and
+reported on a machine that has no store. The small file to commit is `memeval.resultsfile`.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Iterable, Mapping
@@ -26,9 +24,8 @@ from memeval.plain import plain
 from memeval.probe import Probe
 from memeval.record import Advance, Consolidate, Delete, Op, Record
 from memeval.runs import Manifest, Run, Validity
-from memeval.spec import spec_results, spec_summary
+from memeval.saved import read_saved, strict
 from memeval.suite import Suite
-from memeval.text import clean
 from memeval.times import parse_span, parse_time
 from memeval.typed import typed
 
@@ -36,7 +33,7 @@ FORMAT = "memeval run"
 VERSION = 1
 TABLES = {"hits": frames.HITS, "calls": frames.CALLS, "qrels": frames.QRELS}
 JUDGED = {"controls": frames.CONTROLS, "causes": frames.CAUSES}
-DECIMALS = 6
+WANTED = "a run file, such as memeval run leaves in .memeval/runs"
 
 
 def save_run(run: Run, path: str | os.PathLike[str], *, texts: bool = True) -> Path:
@@ -69,6 +66,7 @@ def save_run(run: Run, path: str | os.PathLike[str], *, texts: bool = True) -> P
         "format": FORMAT,
         "version": VERSION,
         "manifest": asdict(_with_note(kept)),
+        "outcome": _outcome(run),
         "validity": asdict(kept.validity),
         "targets": dict(kept.targets),
         "floors": dict(kept.floors),
@@ -76,7 +74,23 @@ def save_run(run: Run, path: str | os.PathLike[str], *, texts: bool = True) -> P
         "suite": _suite_payload(kept.suite),
         "tables": tables,
     }
-    return write_whole(path, _strict(payload) + "\n")
+    return write_whole(path, strict(payload) + "\n")
+
+
+def _outcome(run: Run) -> dict[str, Any]:
+    """The headline, for whoever lists many runs and scores none: no number of an invalid suite."""
+    word = run.verdict.word
+    known = word != "INVALID"
+    return {
+        "verdict": word,
+        "recall_all": _finite(run.recall_at_k) if known else None,
+        "mrr": _finite(run.mrr) if known else None,
+        "leaks": run.leaks if known else None,
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def load_run(path: str | os.PathLike[str]) -> Run:
@@ -97,7 +111,25 @@ def load_run(path: str | os.PathLike[str]) -> Run:
     RunFileError
         If it is no run file, is damaged, or was written by a newer version.
     """
-    payload = _read(path)
+    return run_from(read_saved(path, WANTED), path)
+
+
+def run_from(payload: Mapping[str, Any], path: str | os.PathLike[str]) -> Run:
+    """Make a run of what stands in a run file.
+
+    Parameters
+    ----------
+    payload : mapping
+        What the file holds.
+    path : str or path-like
+        The file, for messages.
+
+    Raises
+    ------
+    RunFileError
+        As `load_run`.
+    """
+    _checked(payload, path)
     try:
         return _run(payload)
     except (
@@ -113,104 +145,6 @@ def load_run(path: str | os.PathLike[str]) -> Run:
             f"{path}: the run file is damaged ({said(error)}); wanted a file as memeval wrote it; "
             "run again, or take it from the history of your repository"
         ) from error
-
-
-def results_payload(run: Run) -> dict[str, Any]:
-    """What ``eval-results.json`` holds.
-
-    Returns
-    -------
-    dict
-        ``commit``, ``at``, ``probes``, ``k``, ``recall_at_5`` (``recall_at_k`` where not every
-        probe has k = 5), ``mrr``, ``distinct_at_5``, ``staleness``, ``leaks``,
-        ``negative_correct``, ``p95_ms``, verdict and validity, and ``per_probe``: by name
-        ``hit``, ``rank``, ``leaked`` and ``status``. Floats have six decimals, undefined is None.
-        Of an invalid suite there are reasons in the place of numbers.
-    """
-    verdict = run.verdict
-    payload: dict[str, Any] = {
-        "commit": run.manifest.environment.get("commit"),
-        "at": run.manifest.created_at,
-        "probes": len(run.results),
-        "verdict": verdict.word,
-        "reason": verdict.reason,
-        "validity": run.validity.status,
-        "suite": run.manifest.suite_hash,
-        "k": run.manifest.k if run.manifest.k is not None else "mixed",
-    }
-    if verdict.word == "INVALID":
-        return payload
-    summary = spec_summary(run.results, run.summary)
-    results = spec_results(run.results, run.hits, run.qrels, run.suite)
-    at = "5" if run.manifest.k == 5 else "k"
-    numbers = {
-        f"recall_at_{at}": summary.recall_at_k,
-        "mrr": summary.mrr,
-        f"distinct_at_{at}": summary.distinct_at_k,
-        "staleness": summary.staleness,
-        "leaks": summary.leaks,
-        "negative_correct": summary.negative_correct,
-        "p95_ms": summary.p95_ms,
-    }
-    status = dict(zip(run.results["probe"], run.results["status"].astype("str"), strict=True))
-    per_probe = {
-        r.probe.name: {
-            "hit": r.hit_all,
-            "rank": r.first_rank,
-            "leaked": r.leaked,
-            "status": status[r.probe.name],
-        }
-        for r in sorted(results, key=lambda r: r.probe.name)
-    }
-    return payload | {name: _rounded(v) for name, v in numbers.items()} | {"per_probe": per_probe}
-
-
-def write_results(run: Run, path: str | os.PathLike[str] = "eval-results.json") -> Path:
-    """Write the results file: sorted, a line per probe, replaced as a whole.
-
-    Parameters
-    ----------
-    run : Run
-        What to write.
-    path : str or path-like
-        Where to.
-
-    Returns
-    -------
-    Path
-        The absolute path.
-
-    Raises
-    ------
-    MemevalError
-        If it cannot be written.
-    """
-    payload = results_payload(run)
-    per_probe = payload.pop("per_probe", None)
-    lines = [f"  {_strict(name)}: {_strict(value)}" for name, value in payload.items()]
-    if per_probe is not None:
-        rows = [f"    {_strict(name)}: {_strict(entry)}" for name, entry in per_probe.items()]
-        body = ",\n".join(rows)
-        lines.append(f'  "per_probe": {{\n{body}\n  }}' if rows else '  "per_probe": {}')
-    return write_whole(path, "{\n" + ",\n".join(lines) + "\n}\n")
-
-
-def _rounded(value: float) -> float | int | None:
-    if isinstance(value, int):
-        return value
-    return round(value, DECIMALS) if math.isfinite(value) else None
-
-
-def _strict(value: Any) -> str:
-    """JSON that any parser takes: no NaN, no infinity."""
-    return json.dumps(value, allow_nan=False, ensure_ascii=False, default=_plain)
-
-
-def _plain(value: Any) -> Any:
-    """What a store may have put into its info, in words that JSON has."""
-    if isinstance(value, set | frozenset):
-        return sorted(value, key=str)
-    return dict(value) if isinstance(value, Mapping) else str(value)
 
 
 def _columns(frame: pd.DataFrame) -> dict[str, list[Any]]:
@@ -241,22 +175,8 @@ def _suite_payload(suite: Suite) -> dict[str, Any]:
     }
 
 
-def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    try:
-        payload = json.loads(text := Path(path).read_text(encoding="utf-8-sig"))
-        if "\\ud" in text.lower():  # half characters, which no file that memeval writes can hold
-            payload = json.loads(clean(json.dumps(payload, ensure_ascii=False)))
-    except OSError as error:
-        raise RunFileError(
-            f"{path}: cannot be read ({error.strerror or error}); wanted a run file, such as "
-            "memeval run leaves in .memeval/runs; name one"
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise RunFileError(
-            f"{path}: is not JSON ({said(error)}); wanted a run file that memeval wrote; "
-            "name another"
-        ) from error
-    if not isinstance(payload, dict) or payload.get("format") != FORMAT:
+def _checked(payload: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+    if payload.get("format") != FORMAT:
         raise RunFileError(
             f"{path}: is not a run file; wanted one that save_run or memeval run wrote (the "
             "results file holds too little); look into .memeval/runs"
@@ -266,7 +186,6 @@ def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise RunFileError(
             f"{path}: has version {version}, wanted {VERSION}; install the memeval that wrote it"
         )
-    return payload
 
 
 def _run(payload: Mapping[str, Any]) -> Run:

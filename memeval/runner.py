@@ -11,12 +11,15 @@ from memeval.asking import Options
 from memeval.checks.kinds import shown
 from memeval.collecting import Collector, Progress, haystack_of, histories
 from memeval.errors import ProbeError, StoreError, WeakSuiteWarning
+from memeval.histories import Work
+from memeval.parallel import crew, refuse_time_floors, workers
 from memeval.probe import Probe
 from memeval.record import Record
 from memeval.runs import Run
 from memeval.selfcheck import self_check
+from memeval.snapshots import Shelf
 from memeval.stores.base import resolve
-from memeval.stores.bound import BoundStore, Meter, View
+from memeval.stores.bound import Meter, View
 from memeval.suite import Suite
 from memeval.summary import TARGETS, refuse_unknown
 from memeval.validity import judge
@@ -40,11 +43,14 @@ def run(
     settle_s: float = 60.0,
     poll_s: float = 1.0,
     repeat_check: bool = True,
+    contract_checks: bool = True,
     opaque_ids: bool = False,
     allow_nonempty: bool = False,
     max_calls: int | None = None,
     check_store: bool = True,
+    jobs: int = 1,
     progress: Progress | None = None,
+    shelf: Shelf | None = None,
 ) -> Run:
     """Ask every probe of a clean store and keep what came back.
 
@@ -77,6 +83,9 @@ def run(
         How long to wait until writes can be found, and how often to look, in seconds.
     repeat_check : bool
         Whether each query is asked once more, untimed, to see whether the answer holds.
+    contract_checks : bool
+        Whether each answer is held against what any store owes its caller; without, the run says
+        "contract not checked".
     opaque_ids : bool
         Hand the store ids that say nothing, in place of the author's.
     allow_nonempty : bool
@@ -85,8 +94,17 @@ def run(
         Refuse to make more calls to the store than this.
     check_store : bool
         Whether one record is written and searched before the suite is asked.
+    jobs : int
+        How many workers ask, -1 for one on each core; above 1 it takes joblib, and probes must
+        not depend on each other. The tables are those of a run without, but for the times, which
+        then never gate. A store with isolation ``namespace`` that is thread-safe is shared by
+        threads; any other is made anew in each of several processes, which get copies of
+        `make_store`, `retrieve` and `is_stale`.
     progress : callable, optional
-        ``progress(done, total, label)`` after each history.
+        ``progress(done, total, label)`` after each history; with `jobs` as chunks of them are done.
+    shelf : Shelf, optional
+        Histories that other runs of this store have written; by default a run keeps its own for
+        its repeats. What is restored from there was not written: its ``write_ms`` is NA.
 
     Returns
     -------
@@ -98,7 +116,8 @@ def run(
     ------
     StoreError
         If the store cannot be made, is not empty, does not find what was just written, returns
-        only records that nobody wrote, or more calls than ``max_calls`` are needed.
+        only records that nobody wrote, more calls than ``max_calls`` are needed, or it does not
+        allow several `jobs`.
     ProbeError
         If the probes are at fault.
 
@@ -119,6 +138,8 @@ def run(
     suite = Suite.of(probes)
     if not suite:
         raise ProbeError("no probe to ask; give at least one, or load a folder with memeval.load")
+    n_jobs = workers(jobs, len(histories(suite)))
+    refuse_time_floors(floors or {}, n_jobs)
     options = Options(
         retrieve,
         is_stale,
@@ -126,17 +147,22 @@ def run(
         timeout_s,
         retries,
         repeat_check,
+        contract_checks,
         opaque_ids,
         allow_nonempty,
         settle_s,
         poll_s,
     )
     meter = Meter(max_calls)
-    make = _binder(make_store, options, meter)
+    factory = resolve(make_store)
+    make = options.binding(factory, meter)
     if max_calls is not None:
         _refuse_too_many(suite, max_calls, repeats or 1, repeat_check)
     checked = self_check(make, options, search=check_store)
-    asked = Collector(suite, make, checked, options, repeats, progress)
+    several = None
+    if n_jobs > 1:
+        several = crew(n_jobs, Work(suite, checked, options), factory, meter)
+    asked = Collector(suite, make, checked, options, repeats, progress, shelf, several)
     tables = asked.tables()
     made = Run(
         *tables,
@@ -191,20 +217,3 @@ def plan(suite: Sequence[Probe], repeats: int = 1, *, repeat_check: bool = True)
     )
     searches = len(whole) * (3 if repeat_check else 2)
     return writes * repeats, searches * repeats
-
-
-def _binder(
-    make_store: str | Callable[[], Any], options: Options, meter: Meter
-) -> Callable[[], BoundStore]:
-    factory = resolve(make_store)
-
-    def make() -> BoundStore:
-        return BoundStore(
-            factory(),
-            retrieve=options.retrieve,
-            timeout_s=options.timeout_s,
-            retries=options.retries,
-            meter=meter,
-        )
-
-    return make

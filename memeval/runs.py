@@ -52,6 +52,19 @@ class Manifest:
         UTC, ISO 8601.
     notes : tuple of str
         What the reader must know of this run.
+    matcher : str or None
+        How hits are recognised, in order. None, here and below: not told, as in older files.
+    normaliser_version, generator_version : int or None
+        Version of the rules that make texts alike, and of those that build a haystack.
+    verified_deterministic : bool or None
+        Whether answers were equal wherever the same was asked again, of one store and of several,
+        unless it declares itself deterministic; None where that was not seen.
+    config_hash : str or None
+        Hash of the settings that the store tells and declares.
+    fingerprint : str or None
+        Hash of its answers to 20 fixed queries; None with the cause in `no_fingerprint`.
+    no_fingerprint : str
+        Why there is no fingerprint.
     """
 
     schema_version: int
@@ -70,6 +83,13 @@ class Manifest:
     environment: Mapping[str, Any] = field(default_factory=dict)
     created_at: str = ""
     notes: tuple[str, ...] = ()
+    matcher: str | None = None
+    normaliser_version: int | None = None
+    generator_version: int | None = None
+    verified_deterministic: bool | None = None
+    config_hash: str | None = None
+    fingerprint: str | None = None
+    no_fingerprint: str = ""
 
 
 @dataclass(frozen=True)
@@ -179,6 +199,11 @@ class Run:
     def staleness(self) -> float:
         """Stale hits over all hits of positive probes."""
         return self.value("staleness")
+
+    @property
+    def flake_rate(self) -> float:
+        """Share of the probes asked more than once whose repeats do not agree on passed."""
+        return self.value("flaky_rate")
 
     @property
     def leaks(self) -> int:

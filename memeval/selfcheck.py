@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -256,3 +256,46 @@ def _refuse_shared(make: Callable[[], BoundStore]) -> None:
 def _is_canary(hit: Hit) -> bool:
     named = CANARY.id in (hit.id, *(v for v in hit.meta.values() if isinstance(v, str)))
     return named or contains_tokens(hit.text, CANARY.text)
+
+
+def refuse_one_place(make: Callable[[], BoundStore], declared: Capabilities, jobs: int) -> None:
+    """Refuse stores of several workers that would meet in one place.
+
+    A store that is cleared, or that forgets within ``scratch()``, may stand for a place of which
+    there is one: alone it is clean each time, and beside another it is not. A fork is nobody
+    else's by its nature.
+
+    Parameters
+    ----------
+    make : callable
+        Gives a fresh `BoundStore`.
+    declared : Capabilities
+        As the store declares them.
+    jobs : int
+        How many workers there are to be.
+
+    Raises
+    ------
+    StoreError
+        If a record that is written to one is found in another, or they stand in each other's way.
+    """
+    beside = f"self check: jobs is {jobs}, and the store failed beside another of its kind"
+    with explained(beside, "stores that do not meet, or no jobs"), ExitStack() as opened:
+        first, second = (opened.enter_context(closing(_made(make))) for _ in range(2))
+        forked = declared.isolation == "fork" and not first.supports("scratch")
+        if forked or getattr(first.inner, "broken_on_purpose", False):
+            return
+        with _passing(first), _passing(second):
+            receipt = first.put(CANARY)
+            other = second.put(NEIGHBOUR)
+            hits = _asked(second, CANARY.text, CANARY.scope)
+            if declared.isolation == "fresh":
+                _remove(first, CANARY, receipt)
+                _remove(second, NEIGHBOUR, other)
+        met = any(map(_is_canary, hits))
+    if met:
+        raise StoreError(
+            f"jobs is {jobs}, and make_store gives stores that share their records: what was "
+            "written to one is found in the next, wanted one for each worker; give each a place of "
+            "its own (such as a temporary folder), or leave jobs out"
+        )

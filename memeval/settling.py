@@ -30,26 +30,33 @@ def settle(
     tuple of float or None, and bool
         Milliseconds waited, None where no wait is needed; whether everything can be found.
     """
-    waiting = _waited_for(desk, probes)
     desk.doing = "waiting for writes"
+    told = desk.store.supports("wait_visible")
+    if not told and desk.store.capabilities.consistency != "eventual":
+        return None, True
+    waiting = _waited_for(desk, probes)
     started = time.perf_counter_ns()
-    if desk.store.supports("wait_visible"):
+    if told:
         ids = [i for record in waiting for i in desk.ids.store_ids(record.id)]
         visible = desk.store.wait_visible(ids, settle_s)
-    elif desk.store.capabilities.consistency == "eventual":
-        visible = _poll(desk, waiting, settle_s, poll_s)
     else:
-        return None, True
+        visible = _poll(desk, waiting, settle_s, poll_s)
     return (time.perf_counter_ns() - started) / 1e6, visible
 
 
 def _waited_for(desk: Desk, probes: Sequence[Probe]) -> list[Record]:
     """The expected records, else all that still hold; none whose write was refused."""
-    live = {r.id: r for probe in probes for r in probe.live}
-    past = {i for probe in probes for i in probe.superseded | probe.expired}
+    states = {id(probe.state): probe.state for probe in probes}.values()
+    live = {r.id: r for state in states for r in state.live}
     expected = {i for probe in probes for group in probe.groups for i in group}
-    chosen = expected & live.keys() or live.keys() - past
+    chosen = expected & live.keys() or live.keys() - _past(probes)
     return [live[i] for i in live if i in chosen and i not in desk.ids.lost]
+
+
+def _past(probes: Sequence[Probe]) -> set[str]:
+    """Ids that no longer hold, for one of the probes at least."""
+    asked = {(id(probe.state), probe.now): probe for probe in probes}.values()
+    return {i for probe in asked for i in probe.superseded | probe.expired}
 
 
 def _poll(desk: Desk, waiting: list[Record], settle_s: float, poll_s: float) -> bool:

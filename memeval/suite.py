@@ -255,8 +255,16 @@ class Suite(Sequence[Probe]):
         """
         return tags_table(self)
 
-    def qrels(self) -> pd.DataFrame:
+    def qrels(self, hits: pd.DataFrame | None = None) -> pd.DataFrame:
         """Table of what the author says of each record, a row per probe, record and label.
+
+        Parameters
+        ----------
+        hits : pandas.DataFrame, optional
+            Answers to judge, at least ``probe`` and ``record_id``. Records of a shared history
+            that are superseded, expired or in another scope are then labelled where they came
+            back (of the latter one in any case), so that the table does not grow with probes
+            times records. `memeval.score` says the same of these hits with either table.
 
         Returns
         -------
@@ -266,7 +274,7 @@ class Suite(Sequence[Probe]):
             and stale; where several reasons hold, the first of listed, deleted, foreign_scope
             and of listed, superseded, expired stands.
         """
-        return qrels_table(self)
+        return qrels_table(self, hits)
 
     def lint(self) -> pd.DataFrame:
         """Table of what makes the suite weak although nothing in it is wrong.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from numbers import Real
 from types import MappingProxyType
 from typing import Literal
@@ -16,6 +15,7 @@ import pandas as pd
 from memeval import stats
 from memeval.errors import FrameError
 from memeval.frames import CALLS, HITS, QRELS, RESULTS, SUMMARY, conform
+from memeval.measured import UNDEFINED, Measured, mean, mean_of_probes, pooled, share, total
 
 __all__ = ["GATES", "METRICS", "TARGETS", "refuse_unknown", "summarize"]
 
@@ -51,16 +51,6 @@ GATES = frozenset({"leaks", "contract"})
 TARGETS: Mapping[str, float] = MappingProxyType(
     {"recall_all": 0.85, "mrr": 0.7, "distinct": 0.8, "staleness": 0.05, "leaks": 0.0}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """A value, what it was taken over, and its interval; NaN where undefined."""
-
-    value: float
-    n: int
-    low: float = math.nan
-    high: float = math.nan
 
 
 def summarize(
@@ -120,12 +110,17 @@ def summarize(
       first hit tells positive from negative probes, an empty answer below any score; NA where an
       answer has hits and its first no score.
     - ``zero_result_rate``: share of all probes whose search was ok and came back empty.
-    - ``latency_p*_ms``: Hyndman-Fan 8 over probes.
+    - ``latency_p*_ms``: Hyndman-Fan 8 over probes; the interval is two order statistics, and NA
+      below 6, 72 and 368 probes for the three.
     - ``flaky_rate``: share of the probes asked more than once whose repeats do not agree.
 
     - ``not_stored``, ``not_visible``, ``not_supported``: probes with that status.
 
-    Shares of probes have a Wilson interval of 95 %.
+    Shares of probes have a Wilson interval of 95 %. Means over probes (``recall_fraction``,
+    ``mrr``, ``ndcg``, ``precision``, ``distinct``, ``context_tokens``) have a BCa bootstrap
+    interval (`memeval.bootstrap.bca_mean`), and ``staleness`` one that takes probes, not hits,
+    again (`memeval.bootstrap.bca_ratio`). Neither draws a random number. Below 5 distinct values
+    of the probes there is none: a bootstrap of so few says more of the values than of the store.
 
     Examples
     --------
@@ -144,25 +139,22 @@ def summarize(
     calls = None if calls is None else _asked(conform(calls, CALLS), asked)
     measured = {
         **_retrieval(asked[asked["kind"] == "positive"]),
-        "distinct": _mean(asked["distinct"]),
+        "distinct": mean_of_probes(asked["distinct"]),
         **_leaks(asked, None if qrels is None else _asked(conform(qrels, QRELS), asked)),
-        "contract": _total(asked["n_contract"]),
+        "contract": total(asked["n_contract"]),
         "errors": _errors(asked if calls is None else calls),
-        "abstention": _share(asked.loc[asked["kind"] == "negative", "abstained"]),
+        "abstention": share(asked.loc[asked["kind"] == "negative", "abstained"]),
         "abstention_auroc": _auroc(asked, hits, calls, score_order),
-        "zero_result_rate": _share((asked["status"] == "ok") & (asked["n_returned"] == 0)),
+        "zero_result_rate": share((asked["status"] == "ok") & (asked["n_returned"] == 0)),
         **_latency(asked["latency_ms"]),
         "context_tokens": _context(asked),
-        "llm_calls": _UNDEFINED if calls is None else _mean(calls["llm_calls"]),
+        "llm_calls": UNDEFINED if calls is None else mean(calls["llm_calls"]),
         "flaky_rate": _flaky(asked, calls),
-        "not_stored": _total(asked["status"] == "not_stored"),
-        "not_visible": _total(asked["status"] == "not_visible"),
+        "not_stored": total(asked["status"] == "not_stored"),
+        "not_visible": total(asked["status"] == "not_visible"),
         "not_supported": Measured(len(results) - len(asked), len(results)),
     }
     return _frame(measured, targets, floors)
-
-
-_UNDEFINED = Measured(math.nan, 0)
 
 
 def refuse_unknown(bounds: Mapping[str, float], what: str) -> None:
@@ -197,54 +189,41 @@ def _asked(frame: pd.DataFrame, asked: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["probe"].isin(asked["probe"])]
 
 
-def _mean(values: pd.Series) -> Measured:
-    # fsum: the same value whatever the order of the rows.
-    known = values.dropna().to_numpy(np.float64)
-    return Measured(math.fsum(known) / len(known), len(known)) if len(known) else _UNDEFINED
-
-
-def _share(values: pd.Series) -> Measured:
-    known = values.dropna().to_numpy(np.bool_)
-    hits, n = int(known.sum()), len(known)
-    return Measured(hits / n, n, *stats.wilson(hits, n)) if n else _UNDEFINED
-
-
-def _total(counts: pd.Series) -> Measured:
-    return Measured(float(counts.sum()), len(counts)) if len(counts) else _UNDEFINED
-
-
 def _retrieval(positive: pd.DataFrame) -> dict[str, Measured]:
-    in_top = positive["n_returned"].clip(upper=positive["k"])[positive["status"] == "ok"].sum()
-    stale = positive["n_stale"].sum()
     return {
-        "recall_all": _share(positive["recall_all"]),
-        "recall_any": _share(positive["recall_any"]),
-        "recall_fraction": _mean(positive["recall_fraction"]),
-        "mrr": _mean(positive["rr"]),
-        "ndcg": _mean(positive["ndcg"]),
-        "precision": _mean(positive["precision"]),
-        "staleness": Measured(float(stale / in_top), int(in_top)) if in_top else _UNDEFINED,
+        "recall_all": share(positive["recall_all"]),
+        "recall_any": share(positive["recall_any"]),
+        "recall_fraction": mean_of_probes(positive["recall_fraction"]),
+        "mrr": mean_of_probes(positive["rr"]),
+        "ndcg": mean_of_probes(positive["ndcg"]),
+        "precision": mean_of_probes(positive["precision"]),
+        "staleness": _staleness(positive),
     }
+
+
+def _staleness(positive: pd.DataFrame) -> Measured:
+    in_top = positive["n_returned"].clip(upper=positive["k"]).where(positive["status"] == "ok", 0)
+    return pooled(positive["n_stale"], in_top)
 
 
 def _leaks(asked: pd.DataFrame, qrels: pd.DataFrame | None) -> dict[str, Measured]:
     leaks = float(asked["n_leaked"].sum()) if len(asked) else math.nan
     if qrels is None:
-        return {"leaks": Measured(leaks, 0), "leak_rate": _UNDEFINED}
+        return {"leaks": Measured(leaks, 0), "leak_rate": UNDEFINED}
     forbidden = qrels[qrels["label"] == "forbidden"]
     foreign = forbidden["reason"] == "foreign_scope"
     named = forbidden[~foreign].drop_duplicates(["probe", "record_id"])
     chances = len(named) + forbidden.loc[foreign, "probe"].nunique()
     leaked = asked["n_leaked"] > 0
     could = leaked[leaked | asked["probe"].isin(forbidden["probe"])]
-    rate = _share(could)
+    rate = share(could)
     if rate.n and not rate.value:
         rate = Measured(0.0, rate.n, 0.0, stats.zero_event_bound(rate.n))
     return {"leaks": Measured(leaks, chances), "leak_rate": rate}
 
 
 def _errors(searches: pd.DataFrame) -> Measured:
-    return _total(searches["status"].isin(["failed", "timeout"]))
+    return total(searches["status"].isin(["failed", "timeout"]))
 
 
 def _auroc(
@@ -255,14 +234,14 @@ def _auroc(
 ) -> Measured:
     answered = asked[asked["status"] == "ok"]
     if hits is None or score_order is None or answered.empty:
-        return _UNDEFINED
+        return UNDEFINED
     first = _first_hits(conform(hits, HITS), calls)
     sign = 1.0 if score_order == "high" else -1.0
     score = answered["probe"].map(first.set_index("probe")["score"]) * sign
     score = score.where(answered["n_returned"] > 0, -math.inf)
     positive = answered["kind"] == "positive"
     if score.isna().any() or positive.all() or not positive.any():
-        return _UNDEFINED
+        return UNDEFINED
     return Measured(stats.auroc(score[positive], score[~positive]), len(answered))
 
 
@@ -277,22 +256,23 @@ def _context(asked: pd.DataFrame) -> Measured:
     """Mean tokens; undefined where no text is known, since empty answers alone would make it 0."""
     filled = asked.loc[(asked["status"] == "ok") & (asked["n_returned"] > 0), "context_tokens"]
     unread = len(filled) > 0 and bool(filled.isna().all())
-    return _UNDEFINED if unread else _mean(asked["context_tokens"])
+    return UNDEFINED if unread else mean_of_probes(asked["context_tokens"])
 
 
 def _latency(latency: pd.Series) -> dict[str, Measured]:
     known = latency.dropna().to_numpy(np.float64)
     quantiles = {"latency_p50_ms": 0.5, "latency_p95_ms": 0.95, "latency_p99_ms": 0.99}
     return {
-        name: Measured(stats.quantile_hf8(known, q), len(known)) for name, q in quantiles.items()
+        name: Measured(stats.quantile_hf8(known, q), len(known), *stats.quantile_interval(known, q))
+        for name, q in quantiles.items()
     }
 
 
 def _flaky(asked: pd.DataFrame, calls: pd.DataFrame | None) -> Measured:
     if calls is None:
-        return _share(asked["flaky"])
+        return share(asked["flaky"])
     repeats = asked["probe"].map(calls["probe"].value_counts())
-    return _share(asked.loc[repeats > 1, "flaky"])
+    return share(asked.loc[repeats > 1, "flaky"])
 
 
 def _frame(

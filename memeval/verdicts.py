@@ -13,7 +13,7 @@ from memeval.text import visible
 if TYPE_CHECKING:
     from memeval.runs import Run
 
-Word = Literal["PASS", "FAIL", "INVALID"]
+Word = Literal["PASS", "FAIL", "INVALID", "SAME", "CANNOT TELL", "NOT COMPARABLE"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,13 @@ class Verdict:
 
     Attributes
     ----------
-    word : {'PASS', 'FAIL', 'INVALID'}
+    word : {'PASS', 'FAIL', 'INVALID', 'SAME', 'CANNOT TELL', 'NOT COMPARABLE'}
+        The last three only of a comparison.
     reason, next_step : str
         In words.
     exit_code : int
-        0 good, 1 a verdict said no, 4 the suite is invalid.
+        0 good (and what cannot be told), 1 a verdict said no, 4 the suite is invalid, 5 not
+        comparable.
     """
 
     word: Word
@@ -136,8 +138,10 @@ def _objections(run: Run) -> Iterator[tuple[str, str]]:
 
 def _praise(run: Run) -> str:
     failing, asked = len(run.failing), len(run.results)
+    checked = run.manifest.options.get("contract_checks", True)
+    contract = "contract kept" if checked else "contract not checked"
     chosen = ", chosen of a suite that is not judged by them" if run.suite.chosen_of else ""
-    return f"no leak, contract kept; {asked - failing} of {asked} probes passed{chosen}"
+    return f"no leak, {contract}; {asked - failing} of {asked} probes passed{chosen}"
 
 
 def _count(n: int, one: str, many: str | None = None) -> str:

@@ -11,28 +11,43 @@ import hashlib
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager
+from types import TracebackType
 
 from memeval.desk import Desk
 from memeval.errors import MemevalError, StoreError, said
+from memeval.snapshots import Kept, Place
 from memeval.stores.base import Capabilities
 from memeval.stores.bound import BoundStore
 
 SLOW_PUT_MS = 5.0
 
 
-@contextmanager
-def explained(what: str, wanted: str) -> Iterator[None]:
-    """Turn whatever a store raises into a StoreError that says what was done and wanted."""
-    try:
-        yield
-    except MemevalError:
-        raise
-    except (Exception, SystemExit) as error:  # no store may end the program
-        raise StoreError(
-            f"{what} ({said(error)}); wanted: {wanted}; mend the adapter and try again"
-        ) from error
+class explained:  # noqa: N801 - a context manager, read as a word
+    """Turn whatever a store raises into a StoreError that says what was done and wanted.
+
+    Three times for each fresh store, so it is no generator: that would take ten times as long.
+    """
+
+    __slots__ = ("wanted", "what")
+
+    def __init__(self, what: str, wanted: str) -> None:
+        self.what = what
+        self.wanted = wanted
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: object, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, MemevalError):
+            return
+        if isinstance(error, Exception | SystemExit):  # no store may end the program
+            raise StoreError(
+                f"{self.what} ({said(error)}); wanted: {self.wanted}; mend the adapter and try "
+                "again"
+            ) from error
 
 
 class Workspace:
@@ -81,24 +96,60 @@ class Workspace:
         self._there: int | None = None
         self._token = ""
         self._opened = False
+        self._lent: BoundStore | None = None
 
-    @contextmanager
-    def clean(self, key: str) -> Iterator[Desk]:
-        """Desk with a clean store for the history of this key."""
-        way: dict[str, Callable[[str], Any]] = {
-            "fresh": self._fresh,
-            "clear": self._cleared,
-            "fork": self._scratched,
-            "namespace": self._namespaced,
-        }
-        with way[self.isolation](key) as desk:
-            yield desk
-        if self._shared is not None and self._shared.hung:
-            self._shared = None  # left behind with the search that hangs in it
+    def clean(self, key: str, place: Place | None = None) -> AbstractContextManager[Desk]:
+        """Desk with a clean store for the history of this key.
+
+        Parameters
+        ----------
+        key : str
+            Tells the history from others.
+        place : Place, optional
+            Where a history is kept that was written before, and where to keep this one: the store
+            of the desk holds it then, and `Desk.restored` says so.
+        """
+        if self.isolation == "fresh":
+            return self._fresh()
+        if self.isolation == "fork":
+            return self._scratched(place)
+        return self._cleared() if self.isolation == "clear" else self._namespaced(key)
+
+    def shared(self) -> BoundStore:
+        """The one store in which every history has scopes of its own."""
+        return self._share()
+
+    def beside(self, make: Callable[[], BoundStore], store: BoundStore) -> Workspace:
+        """Workspace of another thread, in the same store.
+
+        Parameters
+        ----------
+        make : callable
+            Gives another `BoundStore` of that thread's, should it leave one behind that hangs.
+        store : BoundStore
+            The shared store as that thread sees it; not closed with the new workspace.
+        """
+        other = Workspace(
+            make,
+            self.capabilities,
+            opaque_ids=self.opaque_ids,
+            allow_nonempty=self.allow_nonempty,
+        )
+        other.isolation, other._token = self.isolation, self._token
+        other._shared = other._lent = store
+        other._opened = True
+        return other
+
+    def take_over(self, other: Workspace) -> None:
+        """Add what came of a workspace beside this one, once that is closed."""
+        self.left_behind += other.left_behind
+        self.emptying_s += other.emptying_s
+        if self._shared is not None and other._lent is not None:
+            self._shared.hung |= other._lent.hung
 
     def close(self) -> None:
         """Let go of a shared store, after a look at what is left in it."""
-        if self._shared is None:
+        if self._shared is None or self._shared is self._lent:
             return
         shared, self._shared = self._shared, None
         if self._keeps_records() and self._there is not None and self._can_count(shared):
@@ -118,7 +169,7 @@ class Workspace:
         return not shared.hung and not eventual
 
     @contextmanager
-    def _fresh(self, key: str) -> Iterator[Desk]:
+    def _fresh(self) -> Iterator[Desk]:
         store = self._open()
         try:
             yield Desk(store, opaque_ids=self.opaque_ids)
@@ -126,7 +177,7 @@ class Workspace:
             self._let_go(store)
 
     @contextmanager
-    def _cleared(self, key: str) -> Iterator[Desk]:
+    def _cleared(self) -> Iterator[Desk]:
         store = self._share("clear")
         try:
             yield Desk(store, opaque_ids=self.opaque_ids)
@@ -137,10 +188,37 @@ class Workspace:
                 self._clear(store)
 
     @contextmanager
-    def _scratched(self, key: str) -> Iterator[Desk]:
+    def _scratched(self, place: Place | None) -> Iterator[Desk]:
         store = self._share("scratch")
+        snaps = store.supports("snapshot") and store.supports("fork")
+        place = place if snaps and self.capabilities.deterministic is True else None
+        kept = None if place is None else place.find()
+        restored = None if kept is None else self._restored(store, kept)
+        if restored is not None:
+            try:
+                yield restored
+            finally:
+                self._let_go(restored.store)
+            return
         with store.scratch():
-            yield Desk(store, opaque_ids=self.opaque_ids)
+            desk = Desk(store, opaque_ids=self.opaque_ids)
+            desk.on_written = None if place is None else place.keep
+            yield desk
+
+    def _restored(self, store: BoundStore, kept: Kept) -> Desk | None:
+        """Desk with a fork that holds what is kept, None where the fork is of another type.
+
+        A wrapper that hands every call on to the store within hands out forks of that one, without
+        itself around them.
+        """
+        with explained("the store failed where it must not, in fork()", "a store like this one"):
+            fork = store.forked(kept.snapshot)
+        if type(fork.inner) is not type(store.inner):
+            self._let_go(fork)
+            return None
+        desk = Desk(fork, opaque_ids=self.opaque_ids)
+        desk.restore(kept.noted)
+        return desk
 
     @contextmanager
     def _namespaced(self, key: str) -> Iterator[Desk]:
@@ -205,6 +283,8 @@ class Workspace:
         return store
 
     def _share(self, needed: str | None = None) -> BoundStore:
+        if self._shared is not None and self._shared.hung:
+            self._shared = None  # left behind with the search that hangs in it
         if self._shared is None:
             self._shared = self._open(again=self._opened and self.isolation == "namespace")
             self._opened = True

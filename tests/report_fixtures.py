@@ -291,6 +291,8 @@ def manifest(**more: Any) -> Manifest:
             options={"retries": 0},
             environment={"python": "3.12", "packages": {"numpy": "2.0"}},
             created_at="2026-05-01T12:00:00+00:00",
+            matcher="id, text",
+            normaliser_version=1,
         ),
         **more,
     )
@@ -302,6 +304,51 @@ def make_run(**more: Any) -> Run:
     return replace(
         Run(hits(), calls(), suite.qrels(), manifest(), suite, VALID, controls=controls()), **more
     )
+
+
+def earlier_run(**more: Any) -> Run:
+    """What `make_run` may have been before: two probes passed that fail now, one the other way.
+
+    Without the probe needs-delete; lunch-spot had its record at rank 1.
+    """
+    suite = Suite.of(probes()[:7])
+    answers = {
+        "lunch-spot": [("r1", "Lunch is at the noodle bar."), ("r2", "Dinner is at home.")],
+        "cafe-or-bar": [("c1", "We meet in the cafe."), ("c3", "We met at work.")],
+        "neighbour": [("n1", "Ana has the key."), ("h1", "The tram is late.")],
+        "answers-anyway": [("a1", "Bo has a dog."), (None, "Who wrote this?")],
+        "old-address": [("o1", "Ana lives in Bern.")],
+    }
+    found = [
+        hit(probe, rank, *one)
+        for probe, answer in answers.items()
+        for rank, one in enumerate(answer, 1)
+    ]
+    asked = calls()
+    asked = asked[asked["probe"].isin(probe.name for probe in suite)].reset_index(drop=True)
+    told = manifest(n_probes=7, store="desk", created_at="2026-04-01T12:00:00+00:00")
+    made = {"hits": frame(found, frames.HITS), "calls": asked, "qrels": suite.qrels()}
+    return make_run(**(made | {"suite": suite, "manifest": told} | more))
+
+
+def hostile_pair() -> tuple[Run, Run]:
+    """Two runs of the hostile probes: each was found at rank 1, and a stranger stands there now."""
+    run = hostile_run()
+    names = [(probe.name, probe.groups[0][0]) for probe in run.suite]
+    asked = frame(
+        [{"probe": name, "k": 5, "status": "ok", "latency_ms": 1.0} for name, _ in names],
+        frames.CALLS,
+    )
+    then = [hit(name, 1, expected, "found") for name, expected in names]
+    now = [
+        hit(name, 1, None, text, store_id=text[:60])
+        for (name, _), text in zip(names, [*PAYLOADS, LONG], strict=True)
+    ]
+    made = [
+        replace(run, hits=frame(rows, frames.HITS), calls=asked, causes=None)
+        for rows in (then, now)
+    ]
+    return made[0], made[1]
 
 
 @lru_cache(maxsize=4)

@@ -15,15 +15,15 @@ import memeval
 PACKAGE = Path(memeval.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 MEASURING = (
-    "stores", "workspace", "desk", "settling", "questions", "inquiry", "asking", "selfcheck",
-    "collecting", "runner", "controls", "embedders", "diagnosis",
-    "mutation", "relations", "simulate", "checkup", "evaluation", "server",
+    "stores", "eligible", "options", "fingerprint", "confirming", "workspace", "snapshots", "desk",
+    "settling", "questions", "inquiry", "asking", "selfcheck", "histories", "chunks", "processes",
+    "threads", "parallel", "collecting", "runner", "controls",
+    "embedders", "diagnosis", "mutation", "relations", "simulate", "checkup", "evaluation",
+    "server",
 )  # fmt: skip
-READING = (
-    "metrics", "measures", "judging", "rankings", "summary", "contract", "plots", "suite", "probe",
-    "loading", "runs", "runfiles", "spec", "validity", "report", "datasets", "widgets",
-    "curves", "levels", "breakdown", "mining", "transcripts", "transcript_shapes", "adding",
-)  # fmt: skip
+FRONT = ("cli", "__main__", "__init__")  # stand before both wings
+READING = sorted({path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in MODULES}
+                 - {*MEASURING, *FRONT})  # fmt: skip
 
 
 def name_of(path: Path) -> str:

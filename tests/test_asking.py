@@ -14,7 +14,7 @@ import pytest
 
 from memeval.errors import StoreError
 from memeval.probe import Probe
-from memeval.record import Advance, Consolidate, Delete, Hit, Record
+from memeval.record import Advance, Consolidate, Delete, Hit, Receipt, Record
 from memeval.runner import run
 from memeval.runs import Run
 from memeval.stores.base import Capabilities
@@ -559,6 +559,81 @@ def test_max_calls_stops_the_run_before_and_while_it_asks() -> None:
         ask(odd.Plain, max_calls=5)
     with pytest.raises(CallLimitError, match=r"at most 9 were allowed"):
         ask(odd.Plain, lunch(), max_calls=9)  # 6, and the self check
+
+
+@pytest.mark.parametrize(
+    ("receipt", "status", "how"),
+    [
+        (lambda r: Receipt("stored", (r.id,), (f"kept: {r.text}",)), "ok", "text"),
+        (lambda r: Receipt("stored", (r.id,)), "ok", "unknown"),
+        (lambda r: Receipt("rejected", (r.id,)), "not_stored", "unknown"),
+    ],
+)
+def test_a_batch_whose_receipts_say_more_than_the_own_id_is_noted_with_all_of_it(
+    receipt: Callable[[Record], Receipt], status: str, how: str
+) -> None:
+    class Telling(odd.Plain):
+        capabilities = Capabilities(rewrites=True)
+
+        def put_many(self, records: list[Record]) -> Any:
+            for record in records:
+                self.put(record)
+            return [receipt(record) for record in records]
+
+        def search(self, query: str, *, k: int, scope: str) -> Any:
+            return [Hit(None, f"kept: {NOODLES.text}"), Hit("r2", TRAM.text)]
+
+    made = ask(Telling, check_store=False)
+    assert call(made)["status"] == status
+    assert made.hits["resolved_by"].tolist() == [how, "own"]
+
+
+def test_answers_are_not_held_against_the_contract_where_that_is_not_asked_for() -> None:
+    made = ask(odd.Twice, lunch(given=[NOODLES, TRAM], k=3), contract_checks=False)
+    assert made.calls["breaches"].isna().all() and made.results["n_contract"].sum() == 0
+    assert made.verdict.reason.startswith("no leak, contract not checked; ")
+    assert any("contract not checked" in note for note in made.manifest.notes)
+    assert made.manifest.options["contract_checks"] is False
+    kept = ask(odd.Plain)
+    assert kept.verdict.reason.startswith("no leak, contract kept; ")
+    assert not any("contract" in note for note in kept.manifest.notes)
+
+
+@pytest.mark.parametrize("batches", [False, True])
+def test_a_store_that_changes_what_it_gets_changes_neither_the_probe_nor_the_next_run(
+    batches: bool,
+) -> None:
+    seen: list[Any] = []
+
+    class Meddling(odd.Plain):
+        capabilities = Capabilities(honours=frozenset({"filter"}))
+
+        def put(self, record: Record) -> Any:
+            seen.append(repr(record.meta))
+            record.meta["seen"] = True  # type: ignore[index]
+            for listed in record.meta.values():
+                if isinstance(listed, list):
+                    listed.append("meddled")
+            return super().put(record)
+
+        def search(self, query: str, *, filter: Any = None, **options: Any) -> Any:
+            if filter:
+                seen.append(repr(filter))
+                filter["of"].append("meddled")
+            return super().search(query, **options)
+
+    class Batching(Meddling):
+        def put_many(self, records: list[Record]) -> Any:
+            return [self.put(record) for record in records]
+
+    said = Record("r1", NOODLES.text, meta={"of": ["ana"]})
+    probe = lunch(given=[said, TRAM], filter={"of": ["ana"]})
+    before = repr(probe)
+    for _ in range(3):
+        ask(Batching if batches else Meddling, probe, check_store=False)
+        assert repr(probe) == before
+        assert seen == ["{'of': ['ana']}", "{}", *["{'of': ['ana']}"] * 3]
+        seen.clear()
 
 
 # --- order and seeds

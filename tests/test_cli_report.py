@@ -153,3 +153,113 @@ def test_the_files_are_there_even_where_nobody_reads_the_output(
     monkeypatch.setattr("memeval.cli.report.show", gone)
     assert main(["report", "--store", "my_stores:Words"]) == 2
     assert (app / "memeval-report.html").exists() and (app / "eval-results.json").exists()
+
+
+BASELINE = "eval-results.baseline.json"
+
+
+@pytest.fixture
+def saved(app: Path, capsys: Captured) -> dict[str, str]:
+    """Run files of three stores, and a baseline accepted of the first."""
+    made = {}
+    for store in ("Words", "Leaky", "FailingOnce"):
+        main(["run", "--store", f"my_stores:{store}", "--no-diagnose", "--quiet"])
+        (path,) = {*Path(".memeval", "runs").glob("*.json")} - {*map(Path, made.values())}
+        made[store] = str(path)
+        if store == "Words":
+            assert main(["accept", "--reason", "first", "--quiet"]) == 0
+    capsys.readouterr()
+    return made
+
+
+def page_of(app: Path) -> str:
+    return (app / "memeval-report.html").read_text(encoding="utf-8")
+
+
+def test_with_a_baseline_every_form_says_what_changed(
+    saved: dict[str, str], app: Path, capsys: Captured
+) -> None:
+    argv = ["report", saved["Words"], saved["Leaky"]]
+    assert main(argv) == 1
+    out = capsys.readouterr().out
+    assert out.index("SUMMARY") < out.index("COMPARISON") < out.index("FAILING PROBES")
+    assert f"COMPARISON {saved['Words']} ->" in " ".join(out.split())
+    assert out.endswith("memeval-report.html\n") and max(map(len, out.splitlines())) <= 80
+    assert 'id="comparison"' in page_of(app) and "spare-key-holder" in page_of(app)
+    assert main([*argv, "--format", "markdown"]) == 1
+    assert "## Comparison: FAIL" in capsys.readouterr().out
+    assert main([*argv, "--format", "json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["verdict"] == "FAIL" and told["comparison"]["verdict"] == "FAIL"
+    assert told["comparison"]["changes"][0]["change"] == "lost"
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "code"),
+    [("Words", "Words", 0), ("Leaky", "Words", 0), ("Leaky", "Leaky", 1), (BASELINE, "Leaky", 1)],
+)
+def test_the_exit_code_is_the_higher_of_both(
+    before: str, now: str, code: int, saved: dict[str, str], capsys: Captured
+) -> None:
+    assert main(["report", saved.get(before, before), saved[now], "--quiet"]) == code
+
+
+def test_a_run_that_passes_fails_where_the_comparison_does(
+    saved: dict[str, str], app: Path, capsys: Captured
+) -> None:
+    payload = json.loads(Path(BASELINE).read_text())
+    payload["manifest"]["haystack_hash"] = "another"
+    Path("other.json").write_text(json.dumps(payload))
+    assert main(["report", saved["Words"]]) == 0
+    assert main(["report", "other.json", saved["Words"]]) == 5
+    out = capsys.readouterr().out
+    assert "VERDICT: PASS" in out and "VERDICT: NOT COMPARABLE" in out
+    payload |= {"validity": "invalid", "judged": {"reasons": ["chance is too high"]}}
+    Path("other.json").write_text(json.dumps(payload))
+    assert main(["report", "other.json", saved["Words"]]) == 4
+    assert "chance is too high" in page_of(app)
+
+
+def test_files_that_cannot_be_compared_are_2_and_nothing_is_written(
+    saved: dict[str, str], app: Path, capsys: Captured
+) -> None:
+    for argv, said in (
+        ([BASELINE, "eval-results.json"], "the second is the run that is drawn"),
+        ([saved["Words"], BASELINE], "is not a run file"),
+        (["no.json", saved["Words"]], "no.json"),
+        ([BASELINE, "no.json"], "no.json"),
+        ([BASELINE, *2 * [saved["Words"]]], "found 3 files"),
+        ([BASELINE, saved["Words"], "--seed", "4"], "--seed would change"),
+    ):
+        assert main(["report", *argv]) == 2
+        out, err = capsys.readouterr()
+        assert said in err and not out
+    assert not (app / "memeval-report.html").exists()
+
+
+def test_a_file_compared_with_itself_is_warned_of(saved: dict[str, str], capsys: Captured) -> None:
+    assert main(["report", saved["Words"], saved["Words"]]) == 0
+    out, err = capsys.readouterr()
+    assert "compared with itself" in err and "VERDICT: SAME" in out
+
+
+def test_a_baseline_of_the_folder_is_shown_and_changes_no_exit_code(
+    saved: dict[str, str], app: Path, capsys: Captured
+) -> None:
+    payload = json.loads(Path(BASELINE).read_text())
+    payload["manifest"]["haystack_hash"] = "another"
+    Path(BASELINE).write_text(json.dumps(payload))
+    argv = ["report", "--store", "my_stores:Words"]
+    assert main(argv) == 0
+    out, err = capsys.readouterr()
+    assert "NOT COMPARABLE" in out and 'id="comparison"' in page_of(app)
+    assert f"compared with {BASELINE}: NOT COMPARABLE; the exit code is that of the run" in err
+    assert main([*argv, "--name", "spare-*"]) == 0  # of chosen probes it would say nothing
+    assert "COMPARISON" not in capsys.readouterr().out
+    Path(BASELINE).write_text("{")
+    assert main(argv) == 0
+    out, err = capsys.readouterr()
+    assert "warning: not compared with a baseline" in err and "COMPARISON" not in out
+    assert 'id="comparison"' not in page_of(app)
+    assert main(["report", saved["Words"]]) == 0  # a saved run is drawn alone
+    assert "not compared" not in capsys.readouterr().err

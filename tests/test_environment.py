@@ -34,6 +34,42 @@ def test_versions_are_told_as_plain_values() -> None:
     assert json.loads(json.dumps(told)) == told
 
 
+@pytest.mark.parametrize(
+    ("cpuinfo", "model"),
+    [
+        (
+            "processor\t: 0\nmodel\t\t: 1\nmodel name\t: AMD  EPYC 7B13\ncpu MHz : 2445\n",
+            "AMD EPYC 7B13",
+        ),
+        ("Processor\t: ARMv7 rev 4 (v7l)\nHardware\t: BCM2835\n", "ARMv7 rev 4 (v7l)"),
+        ("processor\t: 0\ncpu\t\t: POWER9, altivec supported\n", "POWER9, altivec supported"),
+        ("processor : 0\nBogoMIPS : 50.00\n", ""),
+        ("model name :\n", ""),
+        ("", ""),
+    ],
+)
+def test_the_processor_is_told_as_each_architecture_names_it(cpuinfo: str, model: str) -> None:
+    assert environment._cpu_of(cpuinfo) == model
+
+
+def test_a_machine_that_does_not_tell_its_processor_tells_its_architecture(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(environment, "_CPUINFO", tmp_path / "none")
+    monkeypatch.setattr(platform, "processor", lambda: "")
+    assert environment.environment()["cpu"] == platform.machine()
+
+
+def test_the_load_is_that_of_the_last_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (1.234, 9.0, 9.0))
+    assert environment.environment()["load"] == environment.load() == 1.23
+
+
+def test_a_system_without_a_load_tells_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "getloadavg")
+    assert environment.load() is None
+
+
 def test_a_package_that_is_absent_is_none_and_left_out() -> None:
     assert environment.package_version("no-such-package-anywhere") is None
     assert None not in environment.environment()["packages"].values()  # type: ignore[attr-defined]
@@ -65,6 +101,35 @@ def test_the_commit_is_told_and_whether_something_was_changed_since(
     assert (told["commit"], told["dirty"]) == (git(tmp_path, "rev-parse", "HEAD"), False)
     (tmp_path / "a").write_text("two")
     assert environment.environment()["dirty"] is True
+
+
+@pytest.mark.parametrize(
+    ("name", "is_dirty"),
+    [
+        ("eval-results.json", False),
+        ("eval-results.baseline.json", False),
+        ("deep/eval-results.json", False),
+        (".memeval/runs/a.json", False),
+        ("deep/.memeval/runs/a.json", False),
+        ("memeval-report.html", False),
+        ("adapter.py", True),
+        ("my-eval-results.json", True),
+        ("memeval/new.py", True),
+    ],
+)
+@pytest.mark.parametrize("below", [False, True])
+def test_what_memeval_writes_is_no_change_of_what_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, is_dirty: bool, below: bool
+) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "a").write_text("one")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "one")
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text("new")
+    monkeypatch.chdir(tmp_path / "work" if below else tmp_path)
+    assert environment.environment()["dirty"] is is_dirty
 
 
 def test_no_secret_of_the_environment_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

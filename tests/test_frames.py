@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -27,6 +28,11 @@ ONE_ROW: dict[str, dict[str, Any]] = {
     "threshold_curve": {"floor": 0.5, "recall_all": None, "best": True},
     "tag_summary": {"tag": None, "n_positive": 1, "recall_all": None},
     "overlap": {"probe": "p", "overlap": None},
+    "outcomes": {"probe": "p", "status": "ok", "n_repeats": 1, "recall_all": None},
+    "comparison": {"metric": "mrr", "baseline": 0.5, "p_value": None, "regressed": None},
+    "changes": {"probe": "p", "change": "lost", "rank_after": None, "displaced_by": "b c"},
+    "history": {"commit": "c0", "metric": "mrr", "value": None, "comparable": None},
+    "kept_runs": {"run": "a.json", "verdict": "PASS", "n_probes": 1, "commit": None},
 }
 
 
@@ -152,3 +158,38 @@ def test_half_characters_do_not_get_into_a_table() -> None:
     assert made["probe"][0] == "\ufffd a"
     assert made["probe"].isna()[1]
     assert (list(made["tag"]), str(made["probe"].dtype)) == (["b", "\u00e9"], "str")
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_what_is_right_already_is_shared_and_yet_apart(name: str) -> None:
+    one = conform(pd.DataFrame([ONE_ROW[name]] * 2), SCHEMAS[name])
+    before = one.copy(deep=True)
+    for given in (one, one[[*one.columns[::-1]]]):
+        made = conform(given, SCHEMAS[name])
+        first = next(column for column in one if one[column].dtype != "category")
+        assert np.shares_memory(made[first].array, one[first].array)
+        for column in made:
+            made.loc[0, column] = made.loc[1, column]
+        made.loc[0, first] = 3 if pd.api.types.is_numeric_dtype(made[first]) else made.loc[1, first]
+        pd.testing.assert_frame_equal(one, before)
+
+
+def test_a_frame_of_the_right_dtypes_is_still_read_for_half_characters() -> None:
+    dirty = pd.DataFrame(
+        {"probe": ["\ud83d\ude00", "\ud800"], "tag": ["\u00e9", None]}, dtype="str"
+    )
+    assert conform(dirty, frames.TAGS)["probe"].tolist() == ["\U0001f600", "\ufffd"]
+
+
+def test_nothing_else_that_hangs_on_a_frame_comes_along() -> None:
+    frame = conform(pd.DataFrame([ONE_ROW["tags"]]), frames.TAGS).rename_axis(columns="named")
+    frame.attrs["x"] = 1
+    made = conform(frame, frames.TAGS)
+    assert (made.attrs, made.columns.name) == ({}, None)
+
+
+def test_categories_in_another_order_are_put_in_that_of_the_schema() -> None:
+    kind = pd.CategoricalDtype(["negative", "positive"])
+    frame = pd.DataFrame({"probe": ["p"], "kind": pd.Series(["negative"], dtype=kind)})
+    made = conform(frame, frames.RESULTS)["kind"]
+    assert (list(made.cat.categories), made.tolist()) == (list(frames.KINDS), ["negative"])

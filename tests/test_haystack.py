@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memeval.checks.kinds import is_blank
-from memeval.haystack import Haystack, around, foreign_scopes, twin
+from memeval.haystack import Haystack, _Telling, around, foreign_scopes, twin
 from memeval.probe import Probe
 from memeval.record import Record
 from memeval.stores.broken import meets
@@ -297,3 +297,13 @@ def test_no_record_of_a_haystack_says_a_given_text_in_any_script(
     corpus = [*CORPUS[:5], *(Record(f"x{n}", text.upper()) for n, text in enumerate(given_texts))]
     told = {normalise(text) for text in given_texts}
     assert not told & {normalise(text) for text in texts(around([asked], corpus))}
+
+
+@settings(deadline=None)
+@given(
+    st.text("Éé1-,e7 ①木箱😀", max_size=12),
+    st.lists(st.sampled_from(["E-7", "É7", "木", "箱木", "😀", "1 e"]), unique=True),
+)
+def test_a_text_that_carries_a_canary_is_seen_as_such(text: str, canaries: list[str]) -> None:
+    asked = Probe("p", "q", [Record("a", "zzz")], ["a"], canary=canaries)
+    assert (text in _Telling([asked])) == any(contains_tokens(text, c) for c in canaries)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 
+from memeval.batches import Batch
 from memeval.matching import IdMap
 from memeval.record import Hit, Receipt, Record
 
@@ -151,7 +154,7 @@ def test_an_update_is_known_by_its_new_and_its_old_text_and_id() -> None:
     )
     for hit in (Hit("m1"), Hit("m3"), Hit(None, TEA.text), Hit(None, "Now mate.")):
         assert ids.resolve(hit)[0] == "tea"
-    assert ids.texts["tea"] == "Now mate."
+    assert ids.text("tea") == "Now mate."
     assert ids.store_ids("tea") == ("m3",)
     assert ids.all_store_ids("tea") == ("m1", "m3")
 
@@ -176,3 +179,50 @@ def test_ids_handed_to_the_store_lead_back_to_those_of_the_probe() -> None:
     ids.wrote(TEA, Receipt("stored"), "x-81f")
     assert ids.resolve(Hit("x-81f")) == ("tea", "own")
     assert ids.resolve(Hit("tea")) == (None, "unknown")
+
+
+names = some.sampled_from("abcd")
+writes = some.lists(some.lists(some.tuples(names, some.sampled_from(["x", "X ", "y", ""]))))
+hits = some.builds(
+    Hit,
+    some.none() | names | some.just("zz9"),
+    some.sampled_from(["x", "y", "q", ""]),
+    meta=some.sampled_from([{}, {"source": "a"}, {"all": ["b", "c"]}]),
+)
+
+
+@given(writes, some.lists(names, max_size=3), some.lists(hits))
+def test_writes_noted_by_batch_are_known_as_those_noted_one_by_one(
+    written: list[list[tuple[str, str]]], deleted: list[str], asked: list[Hit]
+) -> None:
+    batched, single = IdMap(), IdMap()
+    single.wrote(TEA, Receipt("rejected"))  # whatever it is, it leaves the quick way
+    for n, pairs in enumerate(written):
+        batch = Batch({i: Record(i, text) for i, text in pairs}.values())
+        batched.wrote_plainly(batch)
+        for record in batch.records:
+            single.wrote(record, stored(record.id))
+        if n < len(deleted):
+            batched.deleted(deleted[n])
+            single.deleted(deleted[n])
+    assert batched.plain and not single.plain
+    for name in "abcd":
+        assert batched.text(name) == single.text(name)
+        assert batched.store_ids(name) == single.store_ids(name)
+        assert batched.all_store_ids(name) == single.all_store_ids(name)
+    assert batched.resolve_all(asked) == single.resolve_all(asked)
+    for hit in asked:
+        assert batched.resolve(hit) == single.resolve(hit)
+    assert [batched.is_deleted(n) for n in "abcd"] == [single.is_deleted(n) for n in "abcd"]
+    assert batched.merged == single.merged == {}
+
+
+def test_a_write_that_went_otherwise_after_a_batch_is_noted_with_it() -> None:
+    ids = IdMap()
+    ids.wrote_plainly(Batch([TEA]))
+    assert ids.resolve(Hit("tea")) == ("tea", "own") and ids.plain
+    ids.wrote(Record("tea2", "Lapsang."), Receipt("merged", ("tea",)))
+    assert ids.merged == {"tea2": ("tea",)}
+    assert ids.resolve(Hit("tea", "Lapsang.")) == ("tea2", "receipt")
+    ids.wrote_plainly(Batch([CAT]))
+    assert ids.resolve(Hit("cat")) == ("cat", "own") and not ids.plain

@@ -641,3 +641,89 @@ def test_many_probes_are_scored_as_one_by_one() -> None:
     )
     together = score(hits, qrels, calls.assign(k=np.array([k for _, _, k in drawn.values()])))
     assert_frame_equal(together, pd.concat(parts, ignore_index=True), check_exact=True)
+
+
+HALF = "w\ud800"  # half a character: `conform` makes it U+FFFD
+some_ids = st.lists(st.sampled_from(["a", "b", "c", "d", HALF, "w\ufffd", None]), max_size=20)
+
+
+@st.composite
+def told(draw_from: st.DrawFn) -> tuple[Tables, dict[str, tuple[Any, ...]]]:
+    """Tables in order, and for each probe its answer, labels, cutoff and whether it was ok."""
+    facts: dict[str, tuple[Any, ...]] = {}
+    for probe in draw_from(st.permutations(["p", "q", HALF])):
+        pool = draw_from(st.permutations(["a", "b", "c", "w\ufffd", *(f"m{i}" for i in range(20))]))
+        sizes = draw_from(st.lists(st.sampled_from([1, 1, 2, 9]), max_size=3))
+        ends = np.cumsum([0, *sizes]).tolist()
+        groups = [list(pool[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
+        rest = pool[ends[-1] :]
+        forbidden, stale = rest[: draw_from(st.integers(0, 2))], rest[1:2]
+        answer = draw_from(some_ids)
+        ok = draw_from(st.sampled_from([True, True, False]))
+        facts[probe] = (answer, groups, forbidden, stale, draw_from(st.integers(1, 9)), ok)
+    fields = list(zip(*facts.values(), strict=True))
+    columns = (dict(zip(facts, field, strict=True)) for field in fields)
+    answers, expected, barred, outdated, k, ok = columns
+    hits, qrels, calls = tables(answers, expected, 1, barred, outdated)
+    status = ["ok" if fine else "failed" for fine in ok.values()]
+    return (hits, qrels, calls.assign(k=list(k.values()), status=status)), facts
+
+
+def plain(answer: Any, groups: Any, forbidden: Any, stale: Any, k: int, ok: bool) -> list[Any]:
+    """Counts and first rank, spelt out."""
+    whole = ["w\ufffd" if record == HALF else record for record in answer]
+    top = whole[:k] if ok else []
+    ranks = [
+        min(map(top.index, met)) + 1 for met in (set(group) & set(top) for group in groups) if met
+    ]
+    leaked = len(set(whole) & set(forbidden))
+    right = len(ranks) == len(groups) if groups else not whole
+    return [
+        len(groups), len(whole), leaked, sum(map(top.count, stale)), whole.count(None),
+        min(ranks, default=0), len(set(top) & set().union(*groups)) if groups else 0,
+        ok and not leaked and right,
+    ]  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(told(), st.randoms(use_true_random=False), st.sampled_from(["str", "string", "object"]))
+def test_tables_in_any_order_and_storage_score_as_the_definitions_spelt_out(
+    drawn: tuple[Tables, dict[str, tuple[Any, ...]]], rng: random.Random, storage: str
+) -> None:
+    (hits, qrels, calls), facts = drawn
+    results = score(hits, qrels, calls)
+    relevant = (results["precision"].fillna(0) * results["k"]).round()
+    rows = results.assign(first_rank=results["first_rank"].fillna(0), relevant=relevant)
+    counts = ["n_expected", "n_returned", "n_leaked", "n_stale", "n_unknown", "first_rank"]
+    assert rows[[*counts, "relevant", "passed"]].to_numpy().tolist() == [
+        plain(*fact) for fact in facts.values()
+    ]
+    ids = dict.fromkeys(["probe", "record_id"], storage)
+    mixed = [f.astype(ids).sample(frac=1, random_state=rng.randrange(2**31)) for f in (hits, qrels)]
+    assert_frame_equal(score(*mixed, calls), results, check_exact=True)
+    told_twice = pd.concat([qrels, qrels])
+    assert_frame_equal(score(hits, told_twice, calls), results, check_exact=True)
+
+
+def test_an_any_of_group_whose_rows_are_apart_is_still_one() -> None:
+    hits, _, calls = tables({"p": ["a"], "q": []})
+    rows = [("q", "a", 0), ("p", "b", 1), ("q", "c", 0), ("q", "d", 1)]
+    qrels = pd.DataFrame(rows, columns=["probe", "record_id", "group"]).assign(label="expected")
+    assert score(hits, qrels, calls)["n_expected"].tolist() == [1, 2]
+
+
+def test_results_can_be_changed_and_leave_the_tables_alone() -> None:
+    hits, qrels, calls = tables({"p": ["a"], "q": []}, {"p": ["a"]})
+    before = calls.copy(deep=True)
+    results = score(hits, qrels, calls)
+    for column in results:
+        results.loc[0, column] = results.loc[1, column]
+    assert_frame_equal(calls, before)
+    assert results["probe"].tolist() == ["q", "q"]
+
+
+def test_labels_that_contradict_each_other_are_told_before_faulty_hits() -> None:
+    hits, qrels, calls = BASE
+    both = pd.concat([qrels, qrels.assign(label="stale")])
+    with pytest.raises(FrameError, match="both expected and forbidden or stale"):
+        score(hits.assign(rank=0), both, calls)

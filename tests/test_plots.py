@@ -16,6 +16,7 @@ from memeval.plots import (
     BROKEN,
     KEPT,
     plot_controls,
+    plot_history,
     plot_recall_curve,
     plot_tags,
     plot_threshold_curve,
@@ -348,3 +349,77 @@ def test_hostile_tags_and_metrics_are_drawn_as_plain_text(text):
     entry = ax.get_legend().get_texts()[0]
     assert not entry.get_parse_math()
     assert entry.get_text().isprintable() and len(entry.get_text()) <= 48
+
+
+def moments(**changes: Any) -> pd.DataFrame:
+    frame = pd.DataFrame(
+        {
+            "commit": ["aaaaaaaaaaaa", "bbbbbbbbbbbb", "cccccccccccc", "working tree"],
+            "metric": "recall_all",
+            "value": [0.5, 0.75, np.nan, 1.0],
+            "low": [0.25, 0.5, np.nan, 0.75],
+            "high": [0.75, 1.0, np.nan, 1.0],
+            "comparable": pd.array([None, True, False, True], dtype="boolean"),
+        }
+    )
+    other = frame.assign(metric="leaks", value=[3.0, 0.0, 1.0, 0.0], low=np.nan, high=np.nan)
+    return pd.concat([frame.assign(**changes), other])
+
+
+def test_a_history_is_broken_where_it_cannot_be_compared():
+    ax = plot_history(moments(), ax=axes())
+    curves = [line for line in ax.lines if line.get_marker() == "o"]
+    assert [list(line.get_xdata()) for line in curves] == [[0, 1], [2, 3]]
+    assert list(curves[0].get_ydata()) == [0.5, 0.75]
+    assert np.isnan(curves[1].get_ydata()[0]) and curves[1].get_ydata()[1] == 1.0
+    breaks = [line for line in ax.lines if line.get_linestyle() == "--"]
+    assert [list(line.get_xdata()) for line in breaks] == [[1.5, 1.5]]
+    said = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert said == ["recall_all", "95 % interval", "measured otherwise from here on"]
+
+
+def test_the_band_of_a_history_reaches_from_end_to_end():
+    ax = plot_history(moments(), ax=axes())
+    corners = {tuple(point) for point in ax.collections[0].get_paths()[0].vertices}
+    assert corners == {(0, 0.25), (0, 0.75), (1, 0.5), (1, 1.0)}
+    assert len(plot_history(moments(), "leaks", axes()).collections) == 0
+
+
+def test_commits_stand_below_and_the_ends_in_the_title():
+    ax = plot_history(moments(), ax=axes())
+    assert [label.get_text() for label in ax.get_xticklabels()] == [
+        "aaaaaaaa", "bbbbbbbb", "cccccccc", "working tree",
+    ]  # fmt: skip
+    assert ax.get_title(loc="left") == "recall_all: 0.500 at aaaaaaaa, 1.000 at working tree"
+    assert ax.get_ylim() == (-0.03, 1.03) and "share, 0 to 1" in ax.get_ylabel()
+    leaks = plot_history(moments(), "leaks", axes())
+    assert leaks.get_ylabel() == "leaks (records)" and leaks.get_ylim()[0] == 0
+    assert leaks.get_title(loc="left") == "leaks: 3 at aaaaaaaa, 0 at working tree"
+
+
+def test_many_commits_do_not_run_into_each_other():
+    rows = pd.DataFrame({"commit": [f"{n:040}" for n in range(100)], "metric": "mrr", "value": 0.5})
+    ax = plot_history(rows, "mrr", axes())
+    places = list(ax.get_xticks())
+    assert len(places) <= 7 and places[-1] == 99 and len(set(np.diff(places))) == 1
+
+
+def test_a_history_without_that_metric_is_refused_by_what_it_has():
+    with pytest.raises(FrameError, match=r"'ndcg' \(recall_all, leaks\).*memeval.history"):
+        plot_history(moments(), "ndcg", axes())
+    with pytest.raises(FrameError, match="no rows"):
+        plot_history(moments().iloc[:0], ax=axes())
+    with pytest.raises(FrameError, match="wanted also"):
+        plot_history(pd.DataFrame({"probe": ["a"]}), ax=axes())
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_commits_and_metrics_are_drawn_as_plain_text(text):
+    rows = pd.DataFrame({"commit": [text, f"{text} tree"], "metric": text, "value": [0.5, 0.6]})
+    ax = plot_history(rows, rows["metric"].iloc[0] if text != "\ud800" else "\ufffd", axes())
+    ax.figure.canvas.draw()
+    for label in ax.get_xticklabels():
+        assert not label.get_parse_math()
+        assert label.get_text().isprintable() and len(label.get_text()) <= 20
+    entry = ax.get_legend().get_texts()[0]
+    assert not entry.get_parse_math() and entry.get_text().isprintable()

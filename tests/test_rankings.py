@@ -127,6 +127,118 @@ def test_equal_to_trec_eval_bit_for_bit() -> None:
         assert found[ours].tolist() == [judged[str(i)][theirs] for i in range(200)]
 
 
+FIVE = ["recall_fraction", "rr", "ndcg", "precision", "recall_any"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.randoms(use_true_random=False), st.sampled_from([1, 5, 10, 16, 17, 40]))
+def test_five_columns_are_those_of_trec_eval_bit_for_bit(rng: random.Random, k: int) -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    pools = [[f"é{i}" for i in range(rng.randint(1, 60))] for _ in range(20)]
+    rankings = [rng.sample(pool, rng.randint(1, len(pool))) for pool in pools]
+    expected = [rng.sample(pool, rng.randint(1, min(20, len(pool)))) for pool in pools]
+    run = {
+        str(at): {record: -float(rank) for rank, record in enumerate(ids[:k])}  # so rr is cut
+        for at, ids in enumerate(rankings)
+    }
+    qrels = {str(at): dict.fromkeys(ids, 1) for at, ids in enumerate(expected)}
+    measures = [f"recall.{k}", "recip_rank", f"ndcg_cut.{k}", f"P.{k}", f"success.{k}"]
+    judged = pytrec_eval.RelevanceEvaluator(qrels, set(measures)).evaluate(run)
+    found = score_rankings(rankings, expected, k=k, columns=FIVE)
+    assert list(found.columns) == FIVE
+    theirs = ["recall", "recip_rank", "ndcg_cut", "P", "success"]
+    for ours, name in zip(FIVE, theirs, strict=True):
+        key = name if name == "recip_rank" else f"{name}_{k}"
+        assert found[ours].tolist() == [judged[str(at)][key] for at in range(len(pools))], ours
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(probes(), max_size=4), st.integers(1, 20), st.data())
+def test_some_columns_are_those_of_the_whole(suite: list[Any], k: int, data: st.DataObject) -> None:
+    rankings, expected, forbidden, stale = ([probe[i] for probe in suite] for i in range(4))
+    options: dict[str, Any] = {"k": k, "forbidden": forbidden, "stale": stale}
+    whole = score_rankings(rankings, expected, **options)
+    wanted = data.draw(st.lists(st.sampled_from(list(whole.columns)), min_size=1, unique=True))
+    assert_frame_equal(score_rankings(rankings, expected, columns=wanted, **options), whole[wanted])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(probes(), max_size=4))
+def test_the_frame_is_what_the_schema_says(suite: list[Any]) -> None:
+    found = score_rankings([probe[0] for probe in suite], [probe[1] for probe in suite])
+    assert_frame_equal(found, frames.conform(found, frames.RESULTS))
+    assert found.dtypes.equals(frames.empty(frames.RESULTS).dtypes)
+    plain = score_rankings([["a", "b"], [], ["b"]], [["b"], ["c"], []])
+    assert_frame_equal(plain, frames.conform(plain, frames.RESULTS))
+    assert plain.dtypes.equals(frames.empty(frames.RESULTS).dtypes)
+
+
+@pytest.mark.parametrize("columns", ["rr", ["rr", "mrr"], ["rr", "rr"], [1]])
+def test_a_column_that_is_not_known_is_refused(columns: Any) -> None:
+    with pytest.raises(FrameError, match="columns: found .* wanted a list with some of probe, "):
+        score_rankings([["a"]], [["a"]], columns=columns)
+
+
+@pytest.mark.parametrize("n", [3, 600])
+@pytest.mark.parametrize(
+    ("odd", "said"),
+    [
+        ((["a", 1], ["a"]), "rankings: found ids of the type int"),
+        ((["a", b"b"], ["a"]), "rankings: found ids of the type bytes"),
+        ((["a", ["b"]], ["a"]), "rankings: found ids of the type list"),
+        ((["a", "b", 3], ["a"]), "rankings: found ids of the type int"),
+        ((["a"], ["a", 1]), "expected: found ids of the type int"),
+        ((["a"], [None]), "expected: found ids of the type NoneType"),
+        (("ab", ["a"]), "rankings: probe '.*': found the text 'ab'"),
+        ((["a"], "a"), "expected: probe '.*': found the text 'a'"),
+        (("ab", "a"), "rankings: probe '.*': found the text 'ab'"),
+        (({"a"}, ["a"]), "rankings: probe '.*': found {'a'}"),
+        ((["a"], {"a": 1}), "expected: probe '.*': found {'a': 1}"),
+        ((["x"], ["a", "b", "a"]), r"probe '.*' names an id twice in \['a', 'b', 'a'\]"),
+        ((["a"], ["a", "b", "b"]), "probe '.*' names an id twice"),
+        ((["a"], [*"bcdefghijklmnopqrstb"]), "probe '.*' names an id twice"),
+    ],
+)
+def test_one_odd_probe_among_many_is_found(odd: Any, said: str, n: int) -> None:
+    rankings, expected = [[*"abc"]] * n, [["a", "x"]] * n
+    at = n - 2
+    rankings[at], expected[at] = odd
+    for k in (2, 5):
+        with pytest.raises(FrameError, match=said.replace(".*", str(at))):
+            score_rankings(rankings, expected, k=k, columns=FIVE)
+
+
+def test_many_probes_are_the_same_one_by_one() -> None:
+    rng = random.Random(3)
+    pool = [f"r{i}" for i in range(12)]
+    rankings: list[Any] = [rng.choices(pool, k=rng.randint(0, 25)) for _ in range(1200)]
+    expected: list[Any] = [rng.sample(pool, rng.randint(0, 4)) for _ in range(1200)]
+    expected[700] = [f"r{i}" for i in range(30)]
+    rankings[701], expected[702], rankings[703] = (*"ab",), [["r1", "r2"], "r3"], [None, "r1"]
+    plain = [at for at in range(1200) if not 701 <= at <= 703]
+    for k in (3, 18):
+        found = score_rankings(rankings, expected, k=k)
+        one_by_one = [
+            score_rankings([rankings[at]], [expected[at]], k=k, names=[str(at)])
+            for at in (*range(0, 1200, 41), *range(699, 705))
+        ]
+        for row in one_by_one:
+            same = found[found["probe"] == row["probe"].item()].reset_index(drop=True)
+            assert_frame_equal(same, row)
+        quick = score_rankings([rankings[i] for i in plain], [expected[i] for i in plain], k=k)
+        slow = found.iloc[plain].reset_index(drop=True)
+        assert_frame_equal(quick.drop(columns="probe"), slow.drop(columns="probe"))
+
+
+def test_a_ranking_may_be_very_long() -> None:
+    long = [str(i) for i in range(1_000_000)]
+    few, many = ["999999", "5", "x"], [str(i) for i in range(0, 1_000_000, 40_000)]
+    found = score_rankings([long, long], [few, many], k=1_000_000)
+    assert found["recall_fraction"].tolist() == [2 / 3, 1.0]
+    assert found["first_rank"].tolist() == [6, 1]
+    assert score_rankings([long], [few], k=5)["recall_any"].tolist() == [False]
+
+
 def test_mappings_are_paired_by_name_not_by_position() -> None:
     found = score_rankings({"q1": ["a"], "q2": ["b"]}, {"q2": ["b"], "q1": ["a"]})
     assert found["probe"].tolist() == ["q1", "q2"]

@@ -9,8 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_fixtures import INVALID, PAYLOADS, SCRIPT, diagnosed_run, hostile_run, make_run
+from report_fixtures import (
+    INVALID,
+    PAYLOADS,
+    SCRIPT,
+    diagnosed_run,
+    earlier_run,
+    hostile_pair,
+    hostile_run,
+    make_run,
+)
 
+from memeval.comparison import compare
 from memeval.loading import load_text
 from memeval.report import write_report
 from memeval.report.notebook import run_html
@@ -110,6 +120,18 @@ def invalid(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report(diagnosed_run(validity=INVALID), folder / "invalid.html")
 
 
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "compared.html"
+    return write_report(diagnosed_run(), path, baseline=earlier_run())
+
+
+@pytest.fixture(scope="module")
+def hostile_compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    before, now = hostile_pair()
+    return write_report(now, tmp_path_factory.mktemp("report") / "odd.html", baseline=before)
+
+
 def names(page: Any) -> list[str]:
     """Names of the rows of the probe table that are seen, in order."""
     return list(
@@ -120,8 +142,10 @@ def names(page: Any) -> list[str]:
     )
 
 
-def test_nothing_but_the_file_is_asked_for(visit: Open, report: Path, invalid: Path) -> None:
-    for path in (report, invalid):
+def test_nothing_but_the_file_is_asked_for(
+    visit: Open, report: Path, invalid: Path, compared: Path
+) -> None:
+    for path in (report, invalid, compared):
         visit(path).evaluate(OPEN_ALL)
 
 
@@ -255,7 +279,7 @@ def test_without_javascript_everything_is_there_and_no_dead_control(
     assert page.locator("#probe-neighbour .hits").is_visible()
 
 
-@pytest.mark.parametrize("which", ["report", "hostile", "invalid"])
+@pytest.mark.parametrize("which", ["report", "hostile", "invalid", "compared", "hostile_compared"])
 def test_a_phone_needs_no_sideways_scroll(
     visit: Open, which: str, request: pytest.FixtureRequest
 ) -> None:
@@ -266,9 +290,9 @@ def test_a_phone_needs_no_sideways_scroll(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_all_text_can_be_read_in_light_and_in_dark(
-    visit: Open, report: Path, invalid: Path, scheme: str
+    visit: Open, report: Path, invalid: Path, compared: Path, scheme: str
 ) -> None:
-    for path in (report, invalid):
+    for path in (report, invalid, compared):
         page = visit(path, color_scheme=scheme)
         page.evaluate(OPEN_ALL)
         contrast, where = page.evaluate(CONTRAST)
@@ -341,3 +365,68 @@ def test_a_phone_shows_the_next_steps_without_scrolling(visit: Open, report: Pat
     page = visit(report, viewport={"width": 380, "height": 800})
     step = page.locator("#why .causes .step").first.bounding_box()
     assert step["x"] + step["width"] <= 380
+
+
+def test_hostile_text_of_a_comparison_does_not_run_and_is_readable(
+    visit: Open, hostile_compared: Path, tmp_path: Path
+) -> None:
+    bare = tmp_path / "bare.html"
+    html = hostile_compared.read_text(encoding="utf-8")
+    bare.write_text(re.sub("<meta http-equiv=.*?>", "", html, count=1), encoding="utf-8")
+    for path in (hostile_compared, bare):
+        page = visit(path)
+        page.evaluate(OPEN_ALL)
+        for link in page.query_selector_all("#comparison a"):
+            link.evaluate("a => a.click()")
+        assert page.evaluate("window.pwned") is None
+        assert page.query_selector_all("img, base, iframe, svg[onload]") == []
+        text = page.inner_text("#comparison")
+        assert all(payload in text for payload in PAYLOADS[:4]) and "U+202E" in text
+
+
+def test_a_comparison_in_a_notebook_does_not_run_hostile_text(visit: Open, tmp_path: Path) -> None:
+    path = tmp_path / "cell.html"
+    shown = compare(*hostile_pair())._repr_html_()
+    path.write_text(f"<meta charset=utf-8>{shown}", encoding="utf-8")
+    page = visit(path)
+    assert page.evaluate("window.pwned") is None
+    assert SCRIPT in page.inner_text("body")
+
+
+def test_a_lost_probe_leads_to_its_detail_and_a_gained_one_to_its_row(
+    visit: Open, compared: Path
+) -> None:
+    page = visit(compared)
+    page.click("#comparison a >> text=cafe-or-bar")
+    page.wait_for_function("document.getElementById('probe-cafe-or-bar').open")
+    assert "lost: passed before" in page.inner_text("#probe-cafe-or-bar")
+    page.check("#only")  # hides the rows of what passed
+    assert "old-address" not in names(page)
+    page.click("#comparison a >> text=old-address")
+    row = page.locator("#row-probe-old-address")
+    page.wait_for_function(
+        "document.getElementById('row-probe-old-address').getBoundingClientRect().bottom < 900"
+    )
+    assert row.is_visible() and "gained" in row.inner_text()
+
+
+@pytest.mark.parametrize("width", [380, 1200])
+def test_the_drawings_of_a_comparison_are_seen_and_stay_in_their_page(
+    visit: Open, compared: Path, width: int
+) -> None:
+    page = visit(compared, viewport={"width": width, "height": 800})
+    drawn = page.query_selector_all("#comparison .changed svg.rank circle")
+    # cafe-or-bar, neighbour and old-address have a rank on a side, needs-delete has none.
+    assert len(drawn) == 6
+    for circle in drawn:
+        box = circle.bounding_box()
+        assert box["width"] > 5 and 0 <= box["x"] and box["x"] + box["width"] <= width
+    words = page.locator("#comparison .changed .words").first.bounding_box()
+    assert words["x"] >= 0 and words["x"] + words["width"] <= width
+
+
+def test_a_comparison_prints(visit: Open, compared: Path) -> None:
+    page = visit(compared)
+    page.emulate_media(media="print")
+    assert page.locator("#comparison .changed").is_visible()
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf())) <= 10

@@ -15,7 +15,8 @@ from memeval.diagnosis import diagnose
 from memeval.errors import MemevalError, RunFileError
 from memeval.probe import Probe
 from memeval.record import Advance, Delete, Hit, Record
-from memeval.runfiles import load_run, results_payload, save_run, write_results
+from memeval.resultsfile import results_payload, write_results
+from memeval.runfiles import load_run, save_run
 from memeval.runner import run
 from memeval.runs import Run
 from memeval.stores.sqlite import SqliteStore
@@ -118,9 +119,9 @@ def test_numbers_that_json_does_not_have_become_null_with_a_note(tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "is not JSON"),
+        ("", "is empty"),
         ("[1, 2", "is not JSON"),
-        ("[]", "is not a run file"),
+        ("[]", r"holds \[\], wanted a run file"),
         ('{"probes": 3, "recall_at_5": 0.8}', "the results file holds too little"),
         ('{"format": "memeval run", "version": 99}', "has version 99, wanted 1"),
         ('{"format": "memeval run", "version": 1}', "the run file is damaged"),
@@ -161,9 +162,11 @@ def test_the_results_file_has_the_fields_of_the_specification(made: Run, tmp_pat
     assert wanted <= read.keys()
     assert (read["probes"], read["recall_at_5"], read["leaks"]) == (30, 1.0, 0)
     assert list(read["per_probe"]) == sorted(read["per_probe"])
-    assert read["per_probe"]["positive-03"] == {
-        "hit": True, "rank": 1, "leaked": [], "status": "ok",
-    }  # fmt: skip
+    entry = read["per_probe"]["positive-03"]
+    assert (entry["hit"], entry["rank"], entry["leaked"], entry["status"]) == (True, 1, [], "ok")
+    assert (entry["passes"], entry["n_expected"], entry["ids"][0]) == ("1/1", 1, "r3")
+    assert (entry["recall_fraction"], entry["ndcg"]) == (1.0, 1.0)
+    assert entry["hash"] == made.suite[3].content_hash
     one_line_each = [line for line in text.splitlines() if '"status"' in line]
     assert len(one_line_each) == 30
 
@@ -185,9 +188,10 @@ def test_the_results_file_names_leaks_and_misses(failed: Run) -> None:
     assert payload["verdict"] == "FAIL"
     assert payload["leaks"] == 5
     assert payload["per_probe"]["leakable-02"]["leaked"] == ["b"]
-    assert payload["per_probe"]["positive-01"] == {
-        "hit": False, "rank": None, "leaked": [], "status": "ok",
-    }  # fmt: skip
+    missed = payload["per_probe"]["positive-01"]
+    assert (missed["hit"], missed["rank"], missed["leaked"]) == (False, None, [])
+    assert (missed["passes"], missed["recall_fraction"], missed["ids"]) == ("0/1", 0.0, [])
+    assert "n_leaked" not in payload["per_probe"]["leakable-02"]  # as many as are listed
 
 
 def test_a_leak_decides_before_everything_else(failed: Run) -> None:
@@ -334,3 +338,42 @@ def test_half_characters_in_a_run_file_are_replaced(made: Run, tmp_path: Path) -
     assert back.suite.haystack is not None
     assert back.suite.haystack[0].text == "half \ufffd"
     save_run(back, tmp_path / "again.json")
+
+
+def test_the_results_file_names_no_place_time_or_secret_of_the_store(tmp_path: Path) -> None:
+    class Telling(SqliteStore):
+        def info(self) -> dict[str, Any]:
+            return {
+                "name": "telling",
+                "embedder_id": "small-v2",
+                "settings": {
+                    "dimension": 8,
+                    "dbPath": "/srv/db",
+                    "mirror": "https://u:p@h.example",
+                },
+                "api_key": "sk-1",
+                "files": ["/srv/a", "plain"],
+            }
+
+    made = run([positive(1)], Telling)
+    told = results_payload(made)["manifest"]
+    assert told["store_info"] == {
+        "name": "telling",
+        "embedder_id": "small-v2",
+        "settings": {"dimension": 8},
+        "files": ["plain"],
+    }
+    assert "created_at" not in told
+    assert not {"platform", "cpus", "commit"} & told["environment"].keys()
+
+
+def test_a_leaking_answer_without_any_id_leaves_no_text_in_the_results_file() -> None:
+    class Nameless(SqliteStore):
+        def search(self, query: str, **options: Any) -> list[Hit]:
+            return [Hit(None, "the code word is swordfish")]
+
+    probe = Probe("p", "tea", [Record("a", "tea")], ["a"], canary=["swordfish"])
+    payload = results_payload(run([probe], Nameless, check_store=False, allow_nonempty=True))
+    assert payload["per_probe"]["p"]["leaked"] == ["?"]
+    assert payload["per_probe"]["p"]["ids"] == ["?"]
+    assert "the code word" not in json.dumps(payload)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -102,6 +103,51 @@ def test_the_order_of_writing_does_not_change_what_is_superseded(
     assert not {hit.id for hit in answer} & {old for olds in told.values() for old in olds}
 
 
+links = st.lists(st.sampled_from("abcdefg"), max_size=2, unique=True).map(tuple)
+records = st.builds(
+    Record,
+    st.sampled_from("abcdefg"),
+    texts,
+    st.sampled_from("st"),
+    times,
+    supersedes=links,
+    expires=times,
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.lists(records, max_size=8), max_size=4), texts, st.booleans())
+def test_writing_at_once_is_writing_one_after_another(
+    batches: list[list[Record]], query: str, within: bool
+) -> None:
+    for make in (SqliteStore, plain):
+        one, many = make(), make()
+        with ExitStack() as scratches:
+            if within:
+                scratches.enter_context(one.scratch())
+                scratches.enter_context(many.scratch())
+            for batch in batches:
+                receipts = [one.put(record) for record in batch]
+                assert many.put_many(batch) == receipts
+            for scope in "st":
+                answer = one.search(query, k=9, scope=scope)
+                assert many.search(query, k=9, scope=scope) == answer
+                assert many.search(query, k=9, scope=scope, now=MAY) == one.search(
+                    query, k=9, scope=scope, now=MAY
+                )
+            for table in ("record", "scope", "superseded", "store"):
+                whole = f"SELECT * FROM {table}"
+                rows = [s._connection.execute(whole).fetchall() for s in (one, many)]
+                assert rows[0] == rows[1]
+            for number in range(1, 3):
+                indexed_rows = f"SELECT rowid, words FROM words_{number} ORDER BY rowid"
+                rows = [s._connection.execute(indexed_rows).fetchall() for s in (one, many)]
+                assert rows[0] == rows[1]
+                many._connection.execute(
+                    f"INSERT INTO words_{number}(words_{number}) VALUES ('integrity-check')"
+                )
+
+
 class History(RuleBasedStateMachine):
     """After any history the store answers as a fresh one that was given what survived it."""
 
@@ -133,6 +179,14 @@ class History(RuleBasedStateMachine):
             self.store.put_many(Record(name, text, name) for name in names)
             self.store.delete("a")
         assert self.store._connection.serialize() == before
+
+    @rule()
+    def go_on_in_a_fork(self) -> None:
+        kept = self.store.snapshot()
+        forked = self.store.fork(kept)
+        assert forked.snapshot() == kept
+        self.store.close()
+        self.store = forked
 
     @rule(query=texts, scope=st.sampled_from("st"))
     def ask(self, query: str, scope: str) -> None:

@@ -10,9 +10,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, mannwhitneyu
+from scipy.stats import binom, binomtest, mannwhitneyu
 
-from memeval.stats import auroc, clopper_pearson, quantile_hf8, wilson, zero_event_bound
+from memeval.stats import (
+    auroc,
+    clopper_pearson,
+    quantile_hf8,
+    quantile_interval,
+    wilson,
+    zero_event_bound,
+)
 
 scores = st.lists(st.sampled_from([-math.inf, -1.0, 0.0, 0.5, 0.5 + 1e-9, 2.0, math.inf]))
 
@@ -91,6 +98,41 @@ def test_quantile_leaves_out_what_was_not_measured() -> None:
     assert math.isnan(quantile_hf8([math.nan], 0.5))
     with pytest.raises(ValueError, match="q: found 95"):
         quantile_hf8([1.0], 95)
+
+
+def test_ranks_of_a_p95_are_those_of_the_method_page() -> None:
+    printed = {72: (64, 72), 100: (90, 100), 200: (184, 197), 340: (315, 331)}
+    printed |= {500: (465, 485), 1000: (936, 964)}
+    for n, ranks in printed.items():
+        assert quantile_interval(np.arange(n, 0, -1), 0.95) == ranks
+
+
+@given(st.integers(1, 3000), st.sampled_from([0.01, 0.5, 0.95, 0.99]), st.floats(0.5, 0.99))
+def test_ranks_are_the_innermost_of_enough_probability(n: int, q: float, level: float) -> None:
+    below = binom.cdf(np.arange(-1, n), n, q)  # P(fewer than i of n lie below the quantile)
+    tail = (1 - level) / 2
+    low = np.flatnonzero(below[1:] <= tail) + 1
+    high = np.flatnonzero(below[1:] >= 1 - tail) + 1
+    found = quantile_interval(range(1, n + 1), q, level)
+    # The rank i of the formulas stands for B(i - 1): low may be i, high may be i.
+    if low.size and high.size:
+        assert found == (low.max(), high.min())
+    else:
+        assert all(map(math.isnan, found))
+
+
+@pytest.mark.parametrize(("q", "fewest"), [(0.5, 6), (0.95, 72), (0.99, 368)])
+def test_too_few_values_do_not_bound_a_quantile(q: float, fewest: int) -> None:
+    assert all(map(math.isnan, quantile_interval(range(fewest - 1), q)))
+    assert quantile_interval(range(fewest), q).high == fewest - 1
+    unmeasured = [*range(fewest - 1), math.nan]
+    assert all(map(math.isnan, quantile_interval(unmeasured, q)))
+
+
+@pytest.mark.parametrize("q", [0, 1, 95])
+def test_a_quantile_without_two_sides_is_refused(q: float) -> None:
+    with pytest.raises(ValueError, match="q: found"):
+        quantile_interval([1.0], q)
 
 
 @given(scores, scores)

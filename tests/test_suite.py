@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import pickle
 import random
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given as law
@@ -340,3 +342,73 @@ def test_holdout_splits_and_loses_nothing(chosen, share):
     suite = Suite.of(probe(name) for name in chosen)
     training, held = suite.holdout(share)
     assert sorted(p.name for p in [*training, *held]) == sorted(p.name for p in suite)
+
+
+def slow_labels(probe: Probe) -> list[tuple[str, str, str, int | None]]:
+    """Every record against every reason, the first of each label standing."""
+    rows: list[tuple[str, str, str, int | None]] = [
+        (name, "expected", "listed", n)
+        for n, group in enumerate(probe.groups)
+        for name in sorted(group)
+    ]
+    foreign = {r.id for r in probe.records if r.scope not in {probe.scope, *probe.reads}}
+    late = {r.id for r in probe.records if probe.now and r.expires and r.expires <= probe.now}
+    labels: dict[str, list[tuple[str, Collection[str]]]] = {
+        "forbidden": [
+            ("listed", probe.forbid), ("deleted", probe.deleted), ("foreign_scope", foreign),
+        ],
+        "stale": [("listed", probe.stale), ("superseded", probe.superseded), ("expired", late)],
+    }  # fmt: skip
+    for label, reasons in labels.items():
+        for name in sorted(r.id for r in probe.records):
+            why = [reason for reason, ids in reasons if name in ids]
+            rows += [(name, label, why[0], None)] if why else []
+    return rows
+
+
+MAY = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+@law(
+    scopes=st.lists(st.sampled_from(["default", "bo"]), min_size=4, max_size=4),
+    told=st.sampled_from([(), ("r0",), ("r1",)]),
+    deleted=st.sampled_from([(), ("r2",), ("r1", "r2")]),
+    asked=st.lists(
+        st.tuples(
+            st.lists(st.sampled_from(["r0", "r1", "r2"]), unique=True),
+            st.lists(st.sampled_from(["r0", "r1", "r2"]), unique=True),
+            st.booleans(),
+            st.booleans(),
+        ),
+        max_size=4,
+    ),
+)
+def test_labels_are_those_of_a_look_at_each_record_of_each_probe(
+    scopes: list[str], told: tuple[str, ...], deleted: tuple[str, ...], asked: list[Any]
+) -> None:
+    ends = [None, MAY, None, None]
+    records = [
+        Record(f"r{n}", "x", scopes[n], expires=ends[n], supersedes=told if n == 3 else ())
+        for n in range(4)
+    ]
+    history = Probe("p", "q", [*records, *map(Delete, deleted)]).given
+    suite = Suite.of(
+        Probe(
+            f"p{n}", "q", history, [["r3"]] if scopes[3] == "default" else [],
+            forbid=forbid, stale=stale, now=MAY if timed else None,
+            reads=["bo"] if reads else [], history="one",
+        )
+        for n, (forbid, stale, timed, reads) in enumerate(asked)
+    )  # fmt: skip
+    said = suite.qrels()
+    rows = zip(
+        said["probe"], said["record_id"], said["label"], said["reason"],
+        (None if missing else group for group, missing in
+         zip(said["group"], said["group"].isna(), strict=True)), strict=True,
+    )  # fmt: skip
+    assert list(rows) == [
+        (p.name, name, label, why, group)
+        for p in suite
+        for name, label, why, group in slow_labels(p)
+    ]
+    assert not said["merged"].any()

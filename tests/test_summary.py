@@ -11,11 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
+from report_fixtures import make_run
 
 from memeval import frames
+from memeval.bootstrap import bca_mean, bca_ratio
 from memeval.errors import FrameError
 from memeval.metrics import score
 from memeval.rankings import score_rankings
+from memeval.report import markdown, plain
 from memeval.summary import GATES, METRICS, TARGETS, summarize
 
 ORDER = """recall_all recall_any recall_fraction mrr ndcg precision distinct staleness leaks
@@ -131,6 +134,63 @@ def test_means_are_over_positive_probes() -> None:
         assert row["value"] == pytest.approx(value, abs=1e-15) and row["n"] == n
 
 
+SPREAD = {
+    "recall_fraction": "recall_fraction",
+    "mrr": "rr",
+    "ndcg": "ndcg",
+    "precision": "precision",
+    "distinct": "distinct",
+    "context_tokens": "context_tokens",
+}
+
+
+@pytest.mark.parametrize(("metric", "column"), SPREAD.items())
+def test_means_over_probes_have_a_bootstrap_interval(metric: str, column: str) -> None:
+    values = [1, 0.5, 0.25, 0.2, 0, 1, 1, 0.5, 1]
+    row = of(summarize(results(10, **{column: [*values, None]})), metric)
+    assert row["n"] == 9
+    assert row[["low", "high"]].tolist() == list(bca_mean(values))
+    assert row["low"] < row["value"] < row["high"]
+
+
+@pytest.mark.parametrize("values", [[1, 0.5, 0.25, 0], [0.1 + 0.2, 0.3, 0.5, 0.25, 0]])
+def test_below_five_distinct_values_a_mean_has_no_interval(values: list[float]) -> None:
+    row = of(summarize(results(20 * len(values), rr=values * 20)), "mrr")
+    assert row["n"] == 20 * len(values) and not pd.isna(row["value"])
+    assert row[["low", "high"]].isna().all()
+
+
+def test_staleness_has_an_interval_that_draws_probes() -> None:
+    stale, hits = [0, 1, 0, 2, 0, 0, 1, 0], [5, 5, 3, 5, 2, 5, 4, 5]
+    table = results(10, n_stale=[*stale, 2, 0], n_returned=[*hits, 5, 5])
+    table.loc[[1, 3], "n_returned"] = 9  # only the top 5 count
+    table.loc[8, "kind"] = "negative"
+    table.loc[9, "status"] = "failed"
+    row = of(summarize(table), "staleness")
+    assert row[["value", "n"]].tolist() == [4 / 34, 34]
+    # The failed search is a probe that can be drawn, with nothing in its top k.
+    wanted = bca_ratio([*stale, 0], [*hits, 0])
+    assert row[["low", "high"]].tolist() == list(wanted)
+    assert wanted != bca_ratio(stale, hits)
+
+
+def test_nothing_stale_has_no_interval_of_staleness() -> None:
+    row = of(summarize(results(8, n_returned=[1, 2, 3, 4, 5, 5, 5, 5], n_stale=0)), "staleness")
+    assert row["value"] == 0
+    assert row[["low", "high"]].isna().all()
+
+
+def test_a_report_shows_the_interval_or_that_there_are_too_few() -> None:
+    run = make_run()  # rr: 1/2, 0, 1, 1/2, 0 are three values; latency: under 72 searches
+    text = plain.summary_text(run)
+    rows = {line.split()[0]: line for line in text.splitlines() if line.strip()}
+    for metric in ("mrr", "ndcg", "staleness", "latency_p95_ms"):
+        assert " too few " in rows[metric], metric
+    assert all(len(line) <= 80 for line in text.splitlines())
+    page = markdown.summary_text(run)
+    assert "none: too few distinct values" in page and "none: under 72 searches" in page
+
+
 def test_values_do_not_depend_on_the_order_of_rows() -> None:
     # Added from the left 1 + 1e-16 + 1e-16 is 1, from the right it is more.
     table = results(3, rr=[1.0, 1e-16, 1e-16])
@@ -215,7 +275,11 @@ def test_latency_quantiles_are_median_unbiased() -> None:
     # .95 * 100.333 + .333 = 95.65; .99 * 100.333 + .333 = 99.6633
     assert of(hundred, "latency_p95_ms")["value"] == pytest.approx(95.65)
     assert of(hundred, "latency_p99_ms")["value"] == pytest.approx(99.66333333)
-    assert of(hundred, "latency_p95_ms")[["low", "high"]].isna().all()
+    # Ranks 90 and 100 of 100, and 40 and 61 for the median: binomial tails below 2.5 %.
+    assert of(hundred, "latency_p95_ms")[["low", "high"]].tolist() == [90, 100]
+    assert of(hundred, "latency_p50_ms")[["low", "high"]].tolist() == [40, 61]
+    assert of(hundred, "latency_p99_ms")[["low", "high"]].isna().all()
+    assert of(summary, "latency_p95_ms")[["low", "high"]].isna().all()
 
 
 def test_context_tokens_are_not_read_off_empty_answers_alone() -> None:

@@ -172,6 +172,8 @@ def haystack_faults(haystack: Sequence[Record], probes: Iterable[Probe]) -> list
     list of Fault
         Fields begin with ``haystack[n]``, n from 0.
     """
+    if not haystack:
+        return []
     histories = {id(probe.state): probe.state for probe in probes}
     taken = {name for given in histories.values() for name in given.by_id}
     seen: set[str] = set()

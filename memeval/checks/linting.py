@@ -122,11 +122,13 @@ def _order(probes: Sequence[Probe]) -> Iterator[Fault]:
     """An expected record that is always first or always last is found by its place."""
     first, last, seen = 0, 0, 0
     for probe in probes:
-        ids = [r.id for r in probe.live if r.scope in probe.scopes_read]
-        if not probe.is_positive or len(ids) < 2:
+        found = probe.state.live_of(probe.scopes_read)
+        if not probe.is_positive or len(found) < 2:
             continue
         expected = {name for group in probe.groups for name in group}
-        seen, first, last = seen + 1, first + (ids[0] in expected), last + (ids[-1] in expected)
+        seen += 1
+        first += found[0].id in expected
+        last += found[-1].id in expected
     for count, place in ((first, "first"), (last, "last")):
         if seen >= FEWEST_TO_SEE_ORDER and count == seen:
             yield Fault(
@@ -140,8 +142,9 @@ def _single(probe: Probe, surrounded: bool) -> Iterator[Fault]:
     """Warnings about one probe."""
     if probe.is_negative:
         yield from empty_scope_faults(probe.state, probe.scopes_read)
-    reachable = [r for r in probe.live if r.scope in probe.scopes_read]
-    tempted = any(r.id in probe.forbid for r in reachable)
+    reachable = probe.state.live_of(probe.scopes_read)
+    known, deleted = probe.state.by_id, probe.state.deleted
+    tempted = any(known[i].scope in probe.scopes_read for i in probe.forbid if i not in deleted)
     if probe.is_positive and not surrounded and not tempted and probe.k >= len(reachable):
         yield Fault(
             f"k is {probe.k} and only {_many(len(reachable), 'record')} can be found: returning "

@@ -147,7 +147,9 @@ def run_options(args: argparse.Namespace, config: Config) -> dict[str, Any]:
         "retries": args.retries,
         "settle_s": args.settle,
         "repeat_check": not args.no_repeat_check,
+        "contract_checks": not args.no_contract_checks,
         "opaque_ids": args.opaque_ids,
         "allow_nonempty": args.allow_nonempty,
         "max_calls": args.max_calls,
+        "jobs": args.jobs,
     }

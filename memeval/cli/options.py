@@ -32,6 +32,11 @@ def whole(least: int) -> Callable[[str], int]:
     return parse
 
 
+def workers(text: str) -> int:
+    """Parse how many workers: from 1, or -1 for all cores."""
+    return -1 if text.strip() == "-1" else whole(1)(text)
+
+
 def seconds(above: bool) -> Callable[[str], float]:
     """Parser of a time in seconds, above 0 or from 0."""
 
@@ -146,6 +151,11 @@ def add_asking(parser: argparse.ArgumentParser) -> None:
         help="do not ask each query once more to see whether the answer holds (saves a search)",
     )
     group.add_argument(
+        "--no-contract-checks",
+        action="store_true",
+        help="do not hold answers against what any store owes its caller (scores, ids, texts)",
+    )
+    group.add_argument(
         "--opaque-ids", action="store_true", help="give the store ids that say nothing"
     )
     group.add_argument(
@@ -158,6 +168,13 @@ def add_asking(parser: argparse.ArgumentParser) -> None:
         type=whole(1),
         metavar="N",
         help="refuse a run that makes more than N calls to the store",
+    )
+    group.add_argument(
+        "--jobs",
+        type=workers,
+        default=1,
+        metavar="N",
+        help="ask with N workers at once, -1 for all cores (default: 1); times then never gate",
     )
     group.add_argument(
         "--dry-run",

@@ -9,24 +9,49 @@ from types import ModuleType
 from typing import NoReturn
 
 from memeval.checks.kinds import nearest
-from memeval.cli import add, control, env, lint, report, run, schema
+from memeval.cli import (
+    accept,
+    add,
+    compare,
+    control,
+    env,
+    history,
+    lint,
+    report,
+    run,
+    runs,
+    schema,
+)
 from memeval.cli.console import say, show
 
 VERBS: dict[str, ModuleType] = {
     "control": control,
     "run": run,
     "report": report,
+    "compare": compare,
+    "accept": accept,
     "lint": lint,
     "add": add,
+    "history": history,
+    "runs": runs,
     "schema": schema,
     "env": env,
+}
+# What verbs take beside options.
+TAKES = {
+    "report": "[RUN.json] ",
+    "compare": "[BASELINE] [CURRENT] ",
+    "accept": "[RUN|RESULTS] --reason TEXT ",
+    "history": "[RESULTS.json] ",
+    "runs": "[FOLDER] ",
 }
 _EPILOG = """\
 Start with 'memeval control': it says whether the probes can measure anything.
 'memeval VERB --help' tells the options of a verb and ends with an example.
 
 Exit codes: 0 good, 1 a verdict said no, 2 could not run (usage, file, store),
-4 the suite is invalid, 130 interrupted."""
+3 cannot tell (compare --strict), 4 the suite is invalid, 5 not comparable,
+130 interrupted."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -54,7 +79,7 @@ def build() -> Parser:
     for name, module in VERBS.items():
         verb = verbs.add_parser(
             name,
-            usage=f"memeval {name} {'[RUN.json] ' if module is report else ''}[option ...]",
+            usage=f"memeval {name} {TAKES.get(name, '')}[option ...]",
             help=module.HELP,
             description=module.DESCRIPTION,
             epilog=f"Example:\n  {module.EXAMPLE}",

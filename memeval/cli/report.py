@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memeval.cli import choosing, control, files, forms, options
+from memeval.cli import compare as comparing
+from memeval.cli.compare import BASELINE
 from memeval.cli.console import say, show
 from memeval.cli.diagnosing import announce, diagnosed
 from memeval.cli.forms import form, show_json
 from memeval.cli.run import write_files
 from memeval.config import Config, load_config
-from memeval.errors import MemevalError
+from memeval.errors import MemevalError, RunFileError
 
 if TYPE_CHECKING:
+    from memeval.comparison import Comparison
     from memeval.runs import Run
     from memeval.suite import Suite
 
@@ -25,9 +28,15 @@ Run the controls and the probes, write one HTML file that opens offline, and
 print the control result, the split of the probes, the metrics, the verdict and
 why probes failed: the store is asked again about each of them. The last line
 printed is the path of the file. With a saved run file, draw that one, without
-any store. Exit codes as for 'memeval run'."""
+any store; with a baseline before it, say after the verdict what changed.
+
+Without files, eval-results.baseline.json in this folder is compared with by
+itself, as long as all probes are asked, and never changes the exit code.
+Exit codes: those of 'memeval run'; with two files the higher of that of the
+run and that of 'memeval compare', so both must be good."""
 BRIEFLY = 5
 MOST_TAGS = 8
+MOST_CHANGES = 10
 DRAWING = frozenset({"help", "html", "open", "no_texts", "format", "quiet", "traceback"})
 EXAMPLE = "memeval report --store sqlite --html memeval-report.html"
 
@@ -35,10 +44,12 @@ EXAMPLE = "memeval report --store sqlite --html memeval-report.html"
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument(
-        "run_file",
-        nargs="?",
-        metavar="RUN.json",
-        help="a saved run, such as those in .memeval/runs: draw it and run nothing",
+        "saved",
+        nargs="*",
+        type=options.filled,
+        metavar="FILE",
+        help="a saved run, such as those in .memeval/runs: draw it and run nothing; of two files "
+        "the first is the baseline: a baseline, a results file or a run file",
     )
     options.add_probes(parser)
     options.add_selection(parser)
@@ -61,7 +72,7 @@ def execute(args: argparse.Namespace) -> int:
     """Make or load a run, draw it, print it, and give the exit code of its verdict."""
     config = load_config()
     html = files.check_target(args.html or config.html or files.REPORT, files.REPORT)
-    if args.run_file is not None:
+    if args.saved:
         return _redraw(html, args)
     suite = choosing.choose(choosing.load_suite(args, config), args, config)
     if args.dry_run:
@@ -79,14 +90,66 @@ def _make(suite: Suite, html: Path, args: argparse.Namespace, config: Config) ->
     try:
         write_files(made, out, args)
     finally:  # a run that was paid for is shown even where it cannot be kept
-        code = _draw(made, html, args)
-    return code
+        _draw(made, html, args, _by_itself(made, args))
+    return made.verdict.exit_code
+
+
+def _by_itself(made: Run, args: argparse.Namespace) -> Comparison | None:
+    """Compare with the baseline of this folder, if there is one that all probes can meet."""
+    from memeval.comparison import compare
+
+    if made.suite.chosen_of or not os.path.isfile(BASELINE):
+        return None
+    try:
+        comparison = compare(BASELINE, made)
+    except RunFileError as error:
+        say(f"warning: not compared with a baseline: {error}", quiet=args.quiet)
+        return None
+    say(
+        f"compared with {BASELINE}: {comparison.verdict.word}; the exit code is that of the run "
+        "alone, 'memeval compare' judges the change",
+        quiet=args.quiet,
+    )
+    return comparison
 
 
 def _redraw(html: Path, args: argparse.Namespace) -> int:
-    """Draw a saved run; options that concern the asking come too late for it."""
+    """Draw a saved run, beside a baseline if one is named."""
+    _refuse_late(args)
+    if len(args.saved) == 1:
+        from memeval.runfiles import load_run
+
+        made = load_run(args.saved[0])
+        _draw(made, html, args, None)
+        return made.verdict.exit_code
+    made, comparison = _with_baseline(args.saved[0], args.saved[1], args)
+    _draw(made, html, args, comparison)
+    return max(made.verdict.exit_code, comparison.verdict.exit_code)
+
+
+def _with_baseline(baseline: str, current: str, args: argparse.Namespace) -> tuple[Run, Comparison]:
+    """Load the run that is drawn, and compare it."""
+    from memeval.comparison import compare
+    from memeval.outcomes import outcomes_of
     from memeval.runfiles import load_run
 
+    try:
+        made = load_run(current)
+    except RunFileError as error:
+        raise RunFileError(
+            f"{error}; of two files the second is the run that is drawn, the first its baseline"
+        ) from error
+    if os.path.realpath(baseline) == os.path.realpath(current):
+        say(f"warning: {current} is compared with itself", quiet=args.quiet)
+    return made, compare(baseline, outcomes_of(made, str(Path(current))))
+
+
+def _refuse_late(args: argparse.Namespace) -> None:
+    """Refuse a third file, and options that concern the asking: they come too late."""
+    if len(args.saved) > 2:
+        raise MemevalError(
+            f"found {len(args.saved)} files, wanted one run, or a baseline and a run; name these"
+        )
     late = [
         action.option_strings[0]
         for action in args.parser._actions
@@ -96,13 +159,12 @@ def _redraw(html: Path, args: argparse.Namespace) -> int:
     ]
     if late:
         raise MemevalError(
-            f"{args.run_file} is a run already made, and {', '.join(late)} would change how it is "
+            f"{args.saved[-1]} is a run already made, and {', '.join(late)} would change how it is "
             "made; leave that out, or leave the run file out to run again"
         )
-    return _draw(load_run(args.run_file), html, args)
 
 
-def _draw(made: Run, html: Path, args: argparse.Namespace) -> int:
+def _draw(made: Run, html: Path, args: argparse.Namespace, comparison: Comparison | None) -> None:
     """Write the report, print the run, and end with the path; open the report if told to.
 
     The files come first: whoever reads the output may stop reading before its end.
@@ -110,9 +172,9 @@ def _draw(made: Run, html: Path, args: argparse.Namespace) -> int:
     from memeval.report import write_report
 
     try:
-        write_report(made, html, texts=not args.no_texts)
+        write_report(made, html, baseline=comparison, texts=not args.no_texts)
     finally:
-        _show(made, args.format)
+        _show(made, args.format, comparison)
     if args.format == "json":
         say(f"wrote {html}", quiet=args.quiet)
     else:
@@ -121,19 +183,21 @@ def _draw(made: Run, html: Path, args: argparse.Namespace) -> int:
         import webbrowser
 
         webbrowser.open(html.resolve().as_uri())
-    return made.verdict.exit_code
 
 
-def _show(made: Run, name: str) -> None:
-    if name == "json":
-        from memeval.runfiles import results_payload
+def _show(made: Run, name: str, comparison: Comparison | None) -> None:
+    if name != "json":
+        show(_text(made, name, comparison))
+        return
+    from memeval.resultsfile import results_payload
 
-        show_json(results_payload(made))
-    else:
-        show(_text(made, name))
+    told = results_payload(made)
+    if comparison is not None:
+        told = {**told, "comparison": comparing._payload(comparison)}
+    show_json(told)
 
 
-def _text(made: Run, name: str) -> str:
+def _text(made: Run, name: str, comparison: Comparison | None) -> str:
     """Control result first: every number after it depends on it."""
     words = form(name)
     parts = [
@@ -141,6 +205,7 @@ def _text(made: Run, name: str) -> str:
         words.split_text(made),
         words.summary_text(made),
         words.verdict_text(made),
+        words.comparison_text(comparison, MOST_CHANGES) if comparison is not None else "",
         words.causes_text(made, forms.CAUSES),
         words.settings_text(made),
         words.tags_text(made, MOST_TAGS),

@@ -9,7 +9,10 @@ from __future__ import annotations
 from memeval.plots.canvas import ASIDE as ASIDE
 from memeval.plots.canvas import BROKEN as BROKEN
 from memeval.plots.canvas import KEPT as KEPT
+from memeval.plots.comparison import plot_changes as plot_changes
+from memeval.plots.comparison import plot_comparison as plot_comparison
 from memeval.plots.controls import plot_controls as plot_controls
 from memeval.plots.curves import plot_recall_curve as plot_recall_curve
 from memeval.plots.curves import plot_threshold_curve as plot_threshold_curve
+from memeval.plots.history import plot_history as plot_history
 from memeval.plots.tags import plot_tags as plot_tags

@@ -11,15 +11,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memeval.atomic import write_whole
+from memeval.errors import MemevalError
 
 if TYPE_CHECKING:
+    from memeval.comparison import Comparison, Source
     from memeval.runs import Run
 
 __all__ = ["write_report"]
 
 
 def write_report(
-    run: Run, path: str | os.PathLike[str], *, texts: bool = True, all_probes: bool = False
+    run: Run,
+    path: str | os.PathLike[str],
+    *,
+    baseline: Source | Comparison | None = None,
+    texts: bool = True,
+    all_probes: bool = False,
 ) -> Path:
     """Write one HTML page that opens anywhere, offline.
 
@@ -29,6 +36,9 @@ def write_report(
         What is reported, as `memeval.run` or `memeval.load_run` gives it.
     path : path-like
         File to write; one that exists is replaced.
+    baseline : Run, Outcomes, mapping, str, path-like or Comparison, optional
+        What the run is compared with, in a section after the verdict and on the tiles: whatever
+        `memeval.compare` takes as a baseline, or what it made of this run, for other options.
     texts : bool
         Whether the texts of records are in it.
     all_probes : bool
@@ -42,11 +52,15 @@ def write_report(
     Raises
     ------
     MemevalError
-        If the folder is missing or cannot be written to. The file is then as it was before.
+        If the folder is missing or cannot be written to, or a comparison is of another run. The
+        file is then as it was before.
+    RunFileError
+        If the baseline cannot be read.
 
     Notes
     -----
-    The page of one run is the same, byte for byte, whenever and wherever it is written.
+    The page of one run is the same, byte for byte, whenever and wherever it is written. A baseline
+    changes nothing of what the page says of the run itself.
 
     Examples
     --------
@@ -58,4 +72,19 @@ def write_report(
     """
     from memeval.report.html import report_html
 
-    return write_whole(path, report_html(run, texts=texts, all_probes=all_probes))
+    comparison = None if baseline is None else _comparison(baseline, run)
+    page = report_html(run, comparison=comparison, texts=texts, all_probes=all_probes)
+    return write_whole(path, page)
+
+
+def _comparison(baseline: Source | Comparison, run: Run) -> Comparison:
+    from memeval.comparison import Comparison, compare
+
+    if not isinstance(baseline, Comparison):
+        return compare(baseline, run)
+    if baseline.current.run is not run:
+        raise MemevalError(
+            f"found a comparison of {baseline.current.source}, wanted one of the run that is "
+            "reported; make it with memeval.compare(baseline, run), or give the baseline itself"
+        )
+    return baseline

@@ -16,6 +16,10 @@ COUNTS = frozenset({"leaks", "contract", "errors", "not_stored", "not_visible", 
 ENOUGH_SEARCHES = MappingProxyType(
     {"latency_p50_ms": 6, "latency_p95_ms": 72, "latency_p99_ms": 368}
 )
+# Means over probes: an interval needs enough distinct values of them.
+PROBE_MEANS = frozenset(
+    {"recall_fraction", "mrr", "ndcg", "precision", "distinct", "staleness", "context_tokens"}
+)
 TITLES: Mapping[str, str] = MappingProxyType(
     {
         "recall_all": "Recall",

@@ -7,7 +7,16 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from memeval.report import cause_rows, control_rows, curve_rows, tables, tag_rows
+from memeval.comparison import Comparison
+from memeval.report import (
+    cause_rows,
+    comparison_page,
+    comparison_rows,
+    control_rows,
+    curve_rows,
+    tables,
+    tag_rows,
+)
 from memeval.report.places import MOST_LISTED
 from memeval.report.probes import STATUSES, Ledger, anchor
 from memeval.report.templating import render, resource
@@ -17,13 +26,21 @@ SHORT_TEXT = 600
 LONGEST_TEXT = 100_000
 
 
-def report_html(run: Run, *, texts: bool = True, all_probes: bool = False) -> str:
+def report_html(
+    run: Run,
+    *,
+    comparison: Comparison | None = None,
+    texts: bool = True,
+    all_probes: bool = False,
+) -> str:
     """Make the page of a run.
 
     Parameters
     ----------
     run : Run
         What is reported.
+    comparison : Comparison, optional
+        Of this run with a baseline: it gets a section after the verdict.
     texts : bool
         Whether the texts of records are in it.
     all_probes : bool
@@ -42,6 +59,7 @@ def report_html(run: Run, *, texts: bool = True, all_probes: bool = False) -> st
     from markupsafe import Markup
 
     bare = run if texts else run.without_texts()
+    ledger = None if control_rows.withheld(run.validity) else Ledger(bare)
     script = resource("report.js")
     return render(
         "report.html.j2",
@@ -56,6 +74,9 @@ def report_html(run: Run, *, texts: bool = True, all_probes: bool = False) -> st
         anchor=anchor,
         what=tables.WHAT,
         withheld_words=control_rows.WITHHELD,
+        no_number=comparison_rows.WITHHELD,
+        compared=_compared(comparison, ledger, all_probes),
+        ledger=ledger,
         texts=texts,
         all_probes=all_probes,
         **_values(run, bare),
@@ -101,13 +122,22 @@ def _values(run: Run, bare: Run) -> dict[str, Any]:
         "metrics": tables.metrics(run),
         "bars": tables.rank_bars(run),
         "thin": tables.thin(run),
-        "ledger": None if hidden else Ledger(bare),
         **_why(bare),
         **_settings(run),
         "tags": tag_rows.tags(run),
         "tags_note": tag_rows.NOTE,
         "facts": list(manifest_rows(run.manifest)),
     }
+
+
+def _compared(
+    comparison: Comparison | None, ledger: Ledger | None, all_probes: bool
+) -> comparison_page.Section | None:
+    """What is said of the comparison; the probes with a detail are those of the template."""
+    if comparison is None:
+        return None
+    told = [] if ledger is None else ledger.order if all_probes else ledger.failing
+    return comparison_page.section(comparison, ledger, told)
 
 
 def _why(run: Run) -> dict[str, Any]:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import pandas as pd
 
+from memeval.comparison import Comparison
 from memeval.report import control_rows, curve_rows, figures, tables, tag_rows
+from memeval.report.comparison_text import comparison_markdown
 from memeval.report.markdown_probes import causes_text, failing_text, markdown_table
 from memeval.runs import Run, Validity
 from memeval.text import markdown_cell
 
 __all__ = [
     "causes_text",
+    "comparison_text",
     "controls_text",
     "failing_text",
     "report_text",
@@ -24,6 +27,8 @@ __all__ = [
     "validity_text",
     "verdict_text",
 ]
+# The same name as in `memeval.report.plain`: one of the two modules is chosen by the form.
+comparison_text = comparison_markdown
 
 
 def verdict_text(run: Run) -> str:
@@ -184,7 +189,7 @@ def tags_text(run: Run, limit: int | None = None) -> str:
     return "\n\n".join(parts)
 
 
-def report_text(run: Run, limit: int | None = None) -> str:
+def report_text(run: Run, limit: int | None = None, comparison: Comparison | None = None) -> str:
     """The whole report: what it grades, controls, verdict, numbers, causes, failing probes.
 
     Parameters
@@ -192,7 +197,9 @@ def report_text(run: Run, limit: int | None = None) -> str:
     run : Run
         What is reported.
     limit : int, optional
-        Most failing probes to tell of.
+        Most failing probes, and most changed ones, to tell of.
+    comparison : Comparison, optional
+        Of this run with a baseline: told after the verdict.
 
     Returns
     -------
@@ -204,6 +211,7 @@ def report_text(run: Run, limit: int | None = None) -> str:
         tables.WHAT,
         controls_text(control_rows.controls_of(run), run.validity),
         verdict_text(run),
+        "" if comparison is None else comparison_text(comparison, limit).rstrip("\n"),
         split_text(run),
         summary_text(run),
         causes_text(run),

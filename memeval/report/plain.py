@@ -12,13 +12,16 @@ from types import MappingProxyType
 
 import pandas as pd
 
+from memeval.comparison import Comparison
 from memeval.report import control_rows, curve_rows, figures, tables, tag_rows
+from memeval.report.comparison_text import comparison_text
 from memeval.report.layout import paragraph, table, wrap
 from memeval.report.plain_probes import LABEL, causes_text, failing_text
 from memeval.runs import Run, Validity
 
 __all__ = [
     "causes_text",
+    "comparison_text",
     "controls_text",
     "failing_text",
     "report_text",
@@ -176,7 +179,10 @@ def summary_text(run: Run) -> str:
     rows = [_metric(metric) for metric in tables.metrics(run)]
     title = "SUMMARY: a target is what to aim for; only gates and floors decide"
     lines = [title, *([paragraph(tables.thin(run))] if tables.thin(run) else [])]
-    key = "n/a: nothing was measured.  -: no interval, as it is a count or has none computed."
+    key = (
+        "n/a: nothing was measured.  -: no interval, as it is a count or has none computed.  too "
+        "few: not enough distinct values, or searches, for an interval."
+    )
     return "\n".join([*lines, "", table(head, rows, widths, "lrlrrll"), *wrap(key)])
 
 
@@ -184,9 +190,11 @@ def _metric(metric: tables.Metric) -> list[str]:
     name = metric.name
     words = [SHORT.get(name, metric.meaning), *([metric.bound_words] if metric.bound_words else [])]
     met = {True: "met", False: "MISSED", None: ""}[metric.met]
-    interval = (
-        f"rate <= {metric.interval.split()[-1]}" if metric.interval.startswith("leak") else "-"
-    )
+    interval = "-"
+    if metric.interval.startswith("leak"):
+        interval = f"rate <= {metric.interval.split()[-1]}"
+    elif metric.interval.startswith(("none: too few", "none: under")):
+        interval = "too few"
     if not math.isnan(metric.low) and not math.isnan(metric.high):
         interval = f"[{figures.figure(metric.low, name)}, {figures.figure(metric.high, name)}]"
     return [name, metric.value, interval, metric.n, metric.target, met, "; ".join(words)]
@@ -241,7 +249,7 @@ def tags_text(run: Run, limit: int | None = None) -> str:
     return "\n".join([*lines, paragraph(tag_rows.NOTE)])
 
 
-def report_text(run: Run, limit: int | None = None) -> str:
+def report_text(run: Run, limit: int | None = None, comparison: Comparison | None = None) -> str:
     """The whole report: what it grades, controls, verdict, numbers, causes, failing probes.
 
     Parameters
@@ -249,7 +257,9 @@ def report_text(run: Run, limit: int | None = None) -> str:
     run : Run
         What is reported.
     limit : int, optional
-        Most failing probes to tell of.
+        Most failing probes, and most changed ones, to tell of.
+    comparison : Comparison, optional
+        Of this run with a baseline: told after the verdict.
 
     Returns
     -------
@@ -264,6 +274,7 @@ def report_text(run: Run, limit: int | None = None) -> str:
         "\n".join(line for text in shown for line in wrap(text)),
         controls_text(control_rows.controls_of(run), run.validity),
         verdict_text(run),
+        "" if comparison is None else comparison_text(comparison, limit).rstrip("\n"),
         split_text(run),
         summary_text(run),
         causes_text(run),

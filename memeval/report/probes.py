@@ -199,6 +199,10 @@ class Ledger:
             notes=tuple(self._notes(name, calls, len(hits))),
         )
 
+    def texts(self, name: str) -> list[str | None]:
+        """Texts of the first answer to a probe, in the order of the ranks; None where left out."""
+        return [None if is_missing(hit.text) else str(hit.text) for hit in self._first(name)]
+
     def _first(self, name: str) -> list[Any]:
         """Hits of the first repeat, in order."""
         if name not in self._hits:

@@ -18,6 +18,7 @@ from memeval.report.figures import (
     ENOUGH_SEARCHES,
     HEADLINE,
     MEANINGS,
+    PROBE_MEANS,
     TITLES,
     figure,
     is_missing,
@@ -155,6 +156,8 @@ def _interval(row: Any, rows: Mapping[str, Any]) -> str:
         return "a count: no interval"
     if name in ENOUGH_SEARCHES and row.n < ENOUGH_SEARCHES[name]:
         return f"none: under {ENOUGH_SEARCHES[name]} searches"
+    if name in PROBE_MEANS:
+        return "none: too few distinct values"
     return "none: too few" if row.n < 5 else "none computed"
 
 

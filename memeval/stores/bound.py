@@ -9,13 +9,11 @@ ends a search at its time limit, and counts calls.
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
 from typing import Any
 
 from memeval.errors import StoreError, said
@@ -25,6 +23,7 @@ from memeval.stores.waiting import SearchTimeoutError as SearchTimeoutError
 from memeval.stores.waiting import end_elsewhere, entered, finish
 
 LONGEST_PAUSE_S = 5.0
+NOTHING_DECLARED = Capabilities()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +66,20 @@ class Meter:
         self.searches += searches
         made = self.puts + self.searches
         if self.limit is not None and made > self.limit:
-            raise CallLimitError(
-                f"{made} calls to the store, at most {self.limit} were allowed; "
-                "raise max_calls, or select fewer probes"
-            )
+            raise self.past(made)
+
+    def past(self, made: int) -> CallLimitError:
+        """What is raised past the limit."""
+        return CallLimitError(
+            f"{made} calls to the store, at most {self.limit} were allowed; "
+            "raise max_calls, or select fewer probes"
+        )
+
+    def add(self, other: Meter) -> None:
+        """Take over what another meter has counted."""
+        self.puts += other.puts
+        self.searches += other.searches
+        self.retries += other.retries
 
 
 class CallLimitError(StoreError):
@@ -117,7 +126,8 @@ class BoundStore:
         retries: int = 0,
         meter: Meter | None = None,
     ) -> None:
-        inner = finish(lambda: inner, (), None) if inspect.isawaitable(inner) else inner
+        if not callable(getattr(inner, "put", None)) and inspect.isawaitable(inner):
+            inner = finish(lambda made=inner: made, (), None)
         wanted = ("put",) if retrieve else ("put", "search")
         lacking = [name for name in wanted if not callable(getattr(inner, name, None))]
         if isinstance(inner, type):
@@ -138,11 +148,15 @@ class BoundStore:
         self.tried: list[str] = []
         self.attempt_ms = 0.0
         self.hung = False
+        self._declared: Capabilities | None = None
 
-    @cached_property
+    @property
     def capabilities(self) -> Capabilities:
-        """What the store declares, or the defaults."""
-        return declared(self.inner)
+        """What the store declares, or the defaults; looked up once."""
+        if self._declared is None:
+            told = getattr(self.inner, "capabilities", None)
+            self._declared = NOTHING_DECLARED if told is None else declared(self.inner)
+        return self._declared
 
     def supports(self, name: str) -> bool:
         """Whether the store has this method."""
@@ -163,6 +177,11 @@ class BoundStore:
         """Write several records, by the store's own ``put_many`` where it has one."""
         if not self.batches:
             return [self.put(record) for record in records]
+        told = self.put_all(records)
+        return [Receipt.of(one, record) for one, record in zip(told, records, strict=True)]
+
+    def put_all(self, records: Sequence[Record]) -> list[Any]:
+        """Write several records by the store's own ``put_many``; what it said of each, unread."""
         self.meter.count(puts=len(records))
         returned = self._try(self.inner.put_many, list(records))
         if returned is None:
@@ -172,24 +191,22 @@ class BoundStore:
                 f"put_many returned {type(returned).__name__}, wanted a list; return one receipt, "
                 "id or None for each record, in order"
             )
-        returned = list(returned)
-        if len(returned) != len(records):
+        told = list(returned)
+        if len(told) != len(records):
             raise StoreError(
-                f"put_many gave {len(returned)} receipts for {len(records)} records; return one "
+                f"put_many gave {len(told)} receipts for {len(records)} records; return one "
                 "receipt, id or None for each record, in order"
             )
-        return [Receipt.of(one, record) for one, record in zip(returned, records, strict=True)]
+        return told
 
     def search(self, view: View) -> list[Hit]:
         """Ask the store, or the user's pipeline; raise on anything but an answer."""
         self.meter.count(searches=1)
-        if self.retrieve is None:
-            call, options = self.inner.search, self._options(view)
-            ask = functools.partial(call, view.query, **options)
-        else:
-            ask = functools.partial(self.retrieve, self.inner, view)
         try:
-            return _hits(self._try(ask, limit=self.timeout_s))
+            if self.retrieve is not None:
+                return _hits(self._try(self.retrieve, self.inner, view, limit=self.timeout_s))
+            options = self._options(view)
+            return _hits(self._try(self.inner.search, view.query, limit=self.timeout_s, **options))
         except SearchTimeoutError:
             self.hung = True
             raise
@@ -214,8 +231,8 @@ class BoundStore:
             self.meter.puts += 1
         parameters = _parameters(self.inner.delete)
         takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-        options = {"scope": scope} if takes_any or "scope" in parameters else {}
-        self._try(functools.partial(self.inner.delete, store_id, **options))
+        options: dict[str, Any] = {"scope": scope} if takes_any or "scope" in parameters else {}
+        self._try(self.inner.delete, store_id, **options)
 
     def advance(self, by: timedelta) -> None:
         """Let time pass for the store."""
@@ -264,6 +281,20 @@ class BoundStore:
                 if self.hung:
                     end_elsewhere(stack.pop_all())
 
+    def snapshot(self) -> Any:
+        """Everything that the store holds, for `forked`."""
+        return self._try(self.inner.snapshot)
+
+    def forked(self, snapshot: Any) -> BoundStore:
+        """Another store, that holds what a snapshot holds."""
+        return BoundStore(
+            self._try(self.inner.fork, snapshot),
+            retrieve=self.retrieve,
+            timeout_s=self.timeout_s,
+            retries=self.retries,
+            meter=self.meter,
+        )
+
     def close(self) -> None:
         """Let go of what the store holds, unless it still hangs in a search."""
         if self.supports("close") and not self.hung:
@@ -280,34 +311,46 @@ class BoundStore:
         counted = self._try(counted) if callable(counted) else counted
         return int(counted) if isinstance(counted, int) else None
 
-    def _try(self, call: Callable[..., Any], *args: Any, limit: float | None = None) -> Any:
+    def _try(
+        self, call: Callable[..., Any], *args: Any, limit: float | None = None, **options: Any
+    ) -> Any:
         """Call, wait for a coroutine, and try again as often as allowed."""
         for attempt in range(self.retries):
             try:
-                return self._attempt(call, args, limit)
+                return self._attempt(call, args, limit, options)
             except (CallLimitError, SearchTimeoutError):
                 raise
             except Exception as error:  # counted and told; the last attempt raises
                 self.meter.retries += 1
                 self.tried.append(said(error))
                 time.sleep(min(0.1 * 2**attempt, LONGEST_PAUSE_S))
-        return self._attempt(call, args, limit)
+        return self._attempt(call, args, limit, options)
 
-    def _attempt(self, call: Callable[..., Any], args: tuple[Any, ...], limit: float | None) -> Any:
+    def _attempt(
+        self,
+        call: Callable[..., Any],
+        args: tuple[Any, ...],
+        limit: float | None,
+        options: Mapping[str, Any],
+    ) -> Any:
         started = time.perf_counter_ns()
-        found = finish(call, args, limit)
+        found = finish(call, args, limit, options)
         self.attempt_ms = (time.perf_counter_ns() - started) / 1e6
         return found
 
 
 def _hits(answer: Any) -> list[Hit]:
-    unordered = isinstance(answer, str | bytes | Mapping | set | frozenset)
-    if unordered or not isinstance(answer, Iterable):
+    if type(answer) is not list and not _is_ordered(answer):
         raise StoreError(
             f"search returned {type(answer).__name__}, wanted a list of hits; return [] when "
             "nothing was found, and raise when the search failed"
         )
     return [Hit.of(found) for found in answer]
+
+
+def _is_ordered(answer: Any) -> bool:
+    unordered = isinstance(answer, str | bytes | Mapping | set | frozenset)
+    return not unordered and isinstance(answer, Iterable)
 
 
 def _parameters(call: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -141,7 +141,8 @@ class ShuffledStore:
     def __getattr__(self, name: str) -> Any:
         if name == "inner":  # not there yet while being copied or unpickled
             raise AttributeError(name)
-        return getattr(self.inner, name)
+        own = getattr(self.inner, name)
+        return _forking(own, self.seed) if name == "fork" else own
 
     @property
     def capabilities(self) -> Capabilities:
@@ -175,6 +176,19 @@ class ShuffledStore:
         if inspect.isasyncgen(answer):
             return self.scrambled([found async for found in answer], query, k)
         return self.scrambled(await answer, query, k)
+
+
+def _forking(fork: Callable[[Any], Any], seed: int) -> Callable[[Any], Any]:
+    """A fork of a shuffled store is shuffled too."""
+
+    async def later(forked: Any) -> ShuffledStore:
+        return ShuffledStore(await forked, seed)
+
+    def shuffled(snapshot: Any) -> Any:
+        forked = fork(snapshot)
+        return later(forked) if inspect.isawaitable(forked) else ShuffledStore(forked, seed)
+
+    return shuffled
 
 
 @dataclass(frozen=True, slots=True)

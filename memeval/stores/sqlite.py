@@ -18,22 +18,20 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-import threading
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from memeval.errors import StoreError
 from memeval.record import Hit, Receipt, Record
-from memeval.stores.base import BaseStore, Capabilities
+from memeval.stores.base import Capabilities
 from memeval.stores.sqlite_file import SCHEMA, opened, reported
-from memeval.stores.sqlite_rows import Key, check_question, hits, key, micros, to_row
-from memeval.stores.sqlite_tables import Tables
+from memeval.stores.sqlite_open import OpenDatabase
+from memeval.stores.sqlite_rows import check_question, hits, key, micros, to_row
 from memeval.stores.words import FUNCTION_WORDS, asked, asked_plainly
 
 _LATEST = 2**63 - 1
@@ -45,7 +43,7 @@ ORDER BY score, {1} LIMIT ?3
 """
 
 
-class SqliteStore(BaseStore):
+class SqliteStore(OpenDatabase):
     """A memory in one SQLite database, in this process or on disk.
 
     Parameters
@@ -115,12 +113,8 @@ class SqliteStore(BaseStore):
         }
         if not lifecycle:
             self.capabilities = replace(self.capabilities, honours=frozenset({"filter"}))
-        self._path = str(path)
         self._ties = "r.at DESC, r.text, r.id" if newest_first else "r.key"
-        self._lock = threading.RLock()
-        self._closed = False
-        self._connection = opened(self._path, self.settings, timeout)
-        self._tables = Tables(self._connection, self.settings)
+        self._open(str(path), opened(str(path), self.settings, timeout))
 
     def put(self, record: Record) -> Receipt:
         """Write one record; a second put of an id is an update.
@@ -134,17 +128,18 @@ class SqliteStore(BaseStore):
 
     def put_many(self, records: Iterable[Record]) -> list[Receipt]:
         """Write several records in order: all of them, or on an error none."""
-        rows = [(to_row(record), Receipt("stored", (record.id,))) for record in records]
-        latest = max((row.at for row, _ in rows if row.at is not None), default=None)
-        numbers: dict[Key, int] = {}
+        kept = list(records)
+        rows = [to_row(record) for record in kept]
+        if not rows:
+            return []
+        latest = max((row.at for row in rows if row.at is not None), default=None)
         with self._writing() as tables:
-            for row, _ in rows:
-                if row.scope not in numbers:
-                    numbers[row.scope] = tables.number(row.scope) or tables.new_number(row.scope)
-                tables.write(row, numbers[row.scope])
+            scopes = dict.fromkeys(row.scope for row in rows)
+            numbers = {scope: tables.number(scope) or tables.new_number(scope) for scope in scopes}
+            tables.write_many(rows, numbers)
             if latest is not None:
                 tables.run("UPDATE store SET clock = max(clock, ?)", latest)
-        return [receipt for _, receipt in rows]
+        return [Receipt("stored", (record.id,)) for record in kept]
 
     def search(
         self,
@@ -244,42 +239,6 @@ class SqliteStore(BaseStore):
             if scope is None:
                 tables.run("UPDATE store SET clock = NULL")
 
-    @contextmanager
-    def scratch(self) -> Iterator[Self]:
-        """Undo on leaving all that is written within, by whichever thread, to the last byte.
-
-        Raises
-        ------
-        StoreError
-            If the store is in a scratch already.
-
-        Examples
-        --------
-        >>> store = SqliteStore()
-        >>> with store.scratch():
-        ...     _ = store.put(Record("a", "only for now"))
-        >>> store.count()
-        0
-        """
-        with self._lock, reported(self._path):
-            if self._connection.in_transaction:
-                raise StoreError(
-                    "scratch: found one open, wanted none; leave it first, or use a second store"
-                )
-            self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield self
-        finally:
-            with self._lock, reported(self._path):
-                if not self._closed and self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-
-    def close(self) -> None:
-        """Close the database; what an open scratch holds is undone."""
-        with self._lock:
-            self._closed = True
-            self._connection.close()
-
     def info(self) -> dict[str, Any]:
         """Name, versions and settings, for the manifest."""
         return {
@@ -288,19 +247,6 @@ class SqliteStore(BaseStore):
             "schema": SCHEMA,
             "settings": dict(self.settings),
         }
-
-    def __enter__(self) -> Self:
-        """Give the store, to be closed on leaving."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close the store."""
-        self.close()
 
     def _match(self, query: str) -> str:
         drop = FUNCTION_WORDS if self.settings["stop_words"] else frozenset()
@@ -312,21 +258,6 @@ class SqliteStore(BaseStore):
         if not self.settings["lifecycle"]:
             return None
         return now if now is not None else self._tables.one("SELECT clock FROM store")[0]
-
-    @contextmanager
-    def _writing(self) -> Iterator[Tables]:
-        with self._lock, reported(self._path):
-            inner = self._connection.in_transaction
-            self._tables.run("SAVEPOINT written" if inner else "BEGIN IMMEDIATE")
-            try:
-                yield self._tables
-                self._tables.run("RELEASE written" if inner else "COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    undo = ("ROLLBACK TO written", "RELEASE written") if inner else ("ROLLBACK",)
-                    for statement in undo:
-                        self._tables.run(statement)
-                raise
 
 
 def plain(path: str | Path = ":memory:") -> SqliteStore:

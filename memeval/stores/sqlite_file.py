@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager
 
 from memeval.errors import StoreError
 
+IN_MEMORY = ":memory:"
 APPLICATION = 0x6D656D76  # "memv", in the header of the file
 SCHEMA = 1
 SPARE = 4  # Indexes made ahead: making one costs more than filling it.
@@ -72,15 +73,18 @@ def opened(path: str, settings: Mapping[str, bool], timeout: float) -> sqlite3.C
     if not path:
         raise StoreError("store: found a blank path, wanted a file or ':memory:'; give one")
     with reported(path):
-        connection = sqlite3.connect(
-            path, timeout=timeout, isolation_level=None, check_same_thread=False
-        )
+        connection = connected(path, timeout)
         try:
             _prepare(connection, path, settings)
         except BaseException:
             connection.close()
             raise
     return connection
+
+
+def connected(path: str, timeout: float) -> sqlite3.Connection:
+    """Connect in autocommit mode, for use by any thread."""
+    return sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
 
 
 def add_index(connection: sqlite3.Connection, number: int, settings: Mapping[str, bool]) -> None:
@@ -92,16 +96,15 @@ def add_index(connection: sqlite3.Connection, number: int, settings: Mapping[str
 
 def _prepare(connection: sqlite3.Connection, path: str, settings: Mapping[str, bool]) -> None:
     told = json.dumps(settings)
-    if path == ":memory:":
-        with closing(sqlite3.connect(":memory:")) as blank:
+    if path == IN_MEMORY:
+        with closing(sqlite3.connect(IN_MEMORY)) as blank:
             blank.deserialize(_blank(told))
             blank.backup(connection)
         return
     connection.execute("BEGIN IMMEDIATE")
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    marks = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
-    if tables or any(marks):
-        _check(connection, path, marks, told)
+    if tables or any(_marks(connection)):
+        check(connection, path, told)
     else:
         _make(connection, told)
     connection.execute("COMMIT")
@@ -113,8 +116,19 @@ def _prepare(connection: sqlite3.Connection, path: str, settings: Mapping[str, b
 _MARKS = {"application_id": APPLICATION, "user_version": SCHEMA}
 
 
-def _check(connection: sqlite3.Connection, path: str, marks: list[int], told: str) -> None:
-    application, version = marks
+def _marks(connection: sqlite3.Connection) -> list[int]:
+    return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
+
+
+def check(connection: sqlite3.Connection, path: str, told: str) -> None:
+    """Refuse a database that is no store of these settings.
+
+    Raises
+    ------
+    StoreError
+        It says what is there instead.
+    """
+    application, version = _marks(connection)
     if application != APPLICATION:
         raise StoreError(
             f"store {path}: found the database of another program, wanted a store of memeval or "
@@ -146,7 +160,7 @@ def _make(connection: sqlite3.Connection, told: str) -> None:
 
 @functools.cache
 def _blank(told: str) -> bytes:
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+    with closing(sqlite3.connect(IN_MEMORY, isolation_level=None)) as connection:
         connection.execute("BEGIN")
         _make(connection, told)
         connection.execute("COMMIT")

@@ -37,21 +37,32 @@ def to_row(record: Record) -> Row:
     StoreError
         If a field cannot be kept.
     """
-    where = f"record {record.id!r}"
     if not isinstance(record.text, str):
         kind = type(record.text).__name__
-        raise StoreError(f"{where}: text is a {kind}, wanted a string; write it as one")
-    if isinstance(record.supersedes, str):
-        raise StoreError(f"{where}: supersedes is a string, wanted a tuple of ids; give (id,)")
+        raise StoreError(
+            f"record {record.id!r}: text is a {kind}, wanted a string; write it as one"
+        )
     return Row(
         key(record.id),
         key(record.scope),
         _held(record.text),
-        None if record.at is None else micros(record.at, f"{where}: at"),
-        None if record.expires is None else micros(record.expires, f"{where}: expires"),
-        _json(record.meta, where) if record.meta else "{}",
-        tuple(key(old) for old in record.supersedes if old != record.id),
+        _time(record, "at", record.at),
+        _time(record, "expires", record.expires),
+        _json(record.meta, f"record {record.id!r}") if record.meta else "{}",
+        _replaced(record) if record.supersedes else (),
     )
+
+
+def _time(record: Record, name: str, time: datetime | None) -> int | None:
+    return None if time is None else micros(time, f"record {record.id!r}: {name}")
+
+
+def _replaced(record: Record) -> tuple[Key, ...]:
+    if isinstance(record.supersedes, str):
+        raise StoreError(
+            f"record {record.id!r}: supersedes is a string, wanted a tuple of ids; give (id,)"
+        )
+    return tuple(key(old) for old in record.supersedes if old != record.id)
 
 
 def key(name: str) -> Key:
@@ -141,7 +152,7 @@ def _meets(fields: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
 def _json(fields: Mapping[str, Any], where: str) -> str:
     try:
-        return json.dumps(dict(fields), default=_plain)
+        return _ENCODER.encode(dict(fields))
     except (TypeError, ValueError) as error:
         raise StoreError(
             f"{where}: the metadata cannot be kept ({error}), wanted text, numbers, truth values, "
@@ -157,3 +168,6 @@ def _plain(value: object) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"a {type(value).__name__} is no plain value")
+
+
+_ENCODER = json.JSONEncoder(default=_plain)

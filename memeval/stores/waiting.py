@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import inspect
 import threading
-from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any
 
 from memeval.errors import StoreError, said
+from memeval.record import Receipt
 
 LOOP_PATIENCE_S = 0.5
+AT_ONCE = frozenset({list, tuple, dict, str, int, bool, type(None), Receipt})
+"""What is there when it is returned, so that nobody asks whether it must be waited for."""
+NO_OPTIONS: Mapping[str, Any] = {}
 
 
 class SearchTimeoutError(StoreError):
@@ -29,7 +34,12 @@ class StoreExitError(StoreError):
     """A store asked for the end of the whole program in place of an answer."""
 
 
-def finish(call: Callable[..., Any], args: tuple[Any, ...], limit: float | None) -> Any:
+def finish(
+    call: Callable[..., Any],
+    args: tuple[Any, ...],
+    limit: float | None,
+    options: Mapping[str, Any] = NO_OPTIONS,
+) -> Any:
     """Call and wait for all of it: a coroutine and what a generator gives belong to the call.
 
     Parameters
@@ -40,6 +50,8 @@ def finish(call: Callable[..., Any], args: tuple[Any, ...], limit: float | None)
         What to call it with.
     limit : float or None
         Seconds, None for no limit.
+    options : mapping
+        What to call it with by name.
 
     Raises
     ------
@@ -50,7 +62,10 @@ def finish(call: Callable[..., Any], args: tuple[Any, ...], limit: float | None)
         all with the exit code of a good one. The keyboard still may.
     """
     try:
-        return _finished(call, args, limit)
+        if limit is None:
+            found = call(*args, **options)
+            return found if type(found) in AT_ONCE else _whole(found, None)
+        return _finished(functools.partial(call, *args, **options), call, limit)
     except (Exception, KeyboardInterrupt):
         raise
     except BaseException as error:
@@ -60,10 +75,15 @@ def finish(call: Callable[..., Any], args: tuple[Any, ...], limit: float | None)
         ) from error
 
 
-def _finished(call: Callable[..., Any], args: tuple[Any, ...], limit: float | None) -> Any:
-    if limit is not None and not inspect.iscoroutinefunction(call):
-        return _thread_run(lambda: _finished(call, args, None), limit)
-    found = call(*args)
+def _finished(ask: Callable[[], Any], call: Callable[..., Any], limit: float) -> Any:
+    """Within a limit: a coroutine function on the loop, anything else in a thread of its own."""
+    if inspect.iscoroutinefunction(call):
+        return _whole(ask(), limit)
+    return _thread_run(lambda: _whole(ask(), None), limit)
+
+
+def _whole(found: Any, limit: float | None) -> Any:
+    """All of what was returned, however it comes."""
     if inspect.isawaitable(found):
         found = _loop_run(_awaited(found), limit)
     if inspect.isasyncgen(found):

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from memeval.words import FUNCTION_WORDS as FUNCTION_WORDS
 
 MAX_PHRASES = 1000
+KEPT_TEXTS, KEPT_LENGTH = 4096, 512  # Spellings kept: at most some megabytes.
 
 # Marks that a reader takes for decoration: accents, Hebrew points, Arabic vowel signs and tatweel,
 # variation selectors. Vowel signs of Indic scripts and of Thai are letters and stay.
@@ -116,6 +118,10 @@ def indexed(text: str) -> str:
     >>> indexed("\u6728\u7bb1").split()
     ['木', '箱']
     """
+    return _kept(text) if len(text) <= KEPT_LENGTH else _spelled(text)
+
+
+def _spelled(text: str) -> str:
     folded = fold(text)
     if not folded.isascii():
         folded = _UNSPACED.sub(r" \g<0> ", folded)
@@ -123,6 +129,10 @@ def indexed(text: str) -> str:
         return folded
     parts = (_PARTS.findall(word) for word in _WORD.findall(folded) if not word.isalnum())
     return " ".join([folded, *("".join(some) for some in parts if len(some) > 1)])
+
+
+# The same haystack stands around many probes: what it says is spelled once.
+_kept = lru_cache(maxsize=KEPT_TEXTS)(_spelled)
 
 
 def asked(query: str, *, drop: frozenset[str] = FUNCTION_WORDS) -> list[str]:

@@ -9,7 +9,10 @@ from collections.abc import Iterable
 
 from .timing import Figure
 
-SUBJECTS = ("scoring", "frames", "intervals", "harness", "stores", "startup", "parallel", "growth")
+SUBJECTS = (
+    "scoring", "frames", "intervals", "harness", "stores", "startup", "parallel", "growth",
+    "history", "compare",
+)  # fmt: skip
 WIDTHS = (38, 9, 9, 8, 7)
 
 

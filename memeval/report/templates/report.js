@@ -7,11 +7,12 @@
   function reveal(id) {
     var target = byId(id);
     if (!target) { return; }
+    target.hidden = false;
     for (var up = target; up; up = up.parentElement) {
       if (up.tagName === "DETAILS") { up.open = true; }
     }
     target.scrollIntoView({ block: "start" });
-    var summary = target.querySelector("summary");
+    var summary = target.querySelector("summary, a");
     if (summary) { summary.focus({ preventScroll: true }); }
   }
 

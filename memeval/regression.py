@@ -1,0 +1,117 @@
+"""The regression check of the specification: one call for a CI, with messages in words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from memeval import gates
+from memeval.comparison import Comparison, compare
+from memeval.outcomes import Outcomes, as_outcomes
+from memeval.runs import Run
+from memeval.sides import count
+from memeval.text import visible
+from memeval.tolerance import TOLERANCE, beyond
+
+
+def check_regression(
+    current: Run | Outcomes | Mapping[str, Any] | str | os.PathLike[str],
+    baseline_path: str | os.PathLike[str],
+    *,
+    tolerance: float = TOLERANCE,
+) -> tuple[bool, list[str]]:
+    """Check a run against a saved one by fixed tolerances, and probe by probe.
+
+    Parameters
+    ----------
+    current : Run, Outcomes, mapping, str or path-like
+        A run, or what a results file or the dictionary of the specification holds.
+    baseline_path : str or path-like
+        The accepted baseline, or any file that memeval or the specification writes.
+    tolerance : float
+        Fall of recall_at_k, mrr and distinct_at_k, and rise of staleness, that is let pass.
+
+    Returns
+    -------
+    tuple of bool and list of str
+        Whether nothing got worse; and the problems, the most serious first, followed by notes
+        that fail nothing. Without a baseline it is never a success.
+
+    Raises
+    ------
+    RunFileError
+        If a side cannot be read, or does not tell a metric that is judged.
+
+    See Also
+    --------
+    memeval.compare : the same with tests, intervals and what the probes can show at all.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> figures = {"mrr": 0.75, "distinct_at_k": 0.8, "staleness": 0.01, "leaks": 0}
+    >>> saved = Path(tempfile.mkdtemp(), "baseline.json")
+    >>> _ = saved.write_text(json.dumps(figures | {"recall_at_k": 0.90}))
+    >>> ok, problems = check_regression(figures | {"recall_at_k": 0.80}, saved)
+    >>> ok, problems[0]
+    (False, 'recall_at_k: 0.900 -> 0.800, by more than 0.03')
+    """
+    after = as_outcomes(current)
+    if not Path(baseline_path).exists():
+        return False, [*_leaks(after), *_others(after), missing(baseline_path)]
+    made = compare(baseline_path, after, rule="tolerance", tolerance=tolerance)
+    problems = [] if made.passed else list(_problems(made, tolerance))
+    return made.passed, [*problems, *_circumstances(made), *made.notes]
+
+
+def missing(path: str | os.PathLike[str], options: str = "") -> str:
+    """Say that there is no baseline, and the line to type for one.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Where it is not.
+    options : str
+        What else the line must say.
+    """
+    line = f'memeval accept {options}{" " * bool(options)}--reason "..."'
+    return f"{path}: found no baseline, wanted one to compare with; accept these outcomes: {line}"
+
+
+def _problems(made: Comparison, allowed: float) -> Iterator[str]:
+    """One message each, leaks first."""
+    if made.withheld:
+        yield f"{made.verdict.word}: {made.verdict.reason}; {made.verdict.next_step}"
+        return
+    yield from _leaks(made.current)
+    yield from _others(made.current)
+    yield from (one.reason for one in beyond(made.frame, allowed))
+    lost = made.named("lost")
+    if lost:
+        yield "newly failing probes: " + ", ".join(map(visible, lost))
+
+
+def _circumstances(made: Comparison) -> Iterator[str]:
+    """How both were measured; what the bare dictionary does not tell cannot block."""
+    lines = made.comparability.lines()
+    if "bare" not in (made.baseline.kind, made.current.kind):
+        yield from lines
+        return
+    yield "comparability unknown: one side does not tell how it was measured"
+    yield from (line for line in lines if line.startswith("under test"))
+
+
+def _leaks(current: Outcomes) -> Iterator[str]:
+    leaks = gates.leaked(current)
+    if leaks:
+        yield f"LEAK GATE: {count(leaks, 'forbidden record')} came back; a leak is never traded off"
+
+
+def _others(current: Outcomes) -> Iterator[str]:
+    """Other gates that need no baseline."""
+    if current.validity.status == "invalid":
+        yield f"INVALID: {gates.invalid(current).reason}"
+        return
+    yield from (one.reason for one in gates.beside_leaks(current))

@@ -1,0 +1,43 @@
+"""What notebooks show of a comparison: small static HTML, safe with any text."""
+
+from __future__ import annotations
+
+from memeval.comparison import Comparison
+from memeval.report import comparison_rows as rows
+from memeval.report.templating import render
+
+MOST_CHANGES = 50
+
+
+def comparison_html(comparison: Comparison) -> str:
+    """Verdict, how both were measured, metrics and changed probes.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What to show; of an invalid suite and of what is not comparable no number is shown.
+
+    Returns
+    -------
+    str
+        One ``div``.
+    """
+    told = [] if comparison.verdict.word == "INVALID" else rows.changes(comparison)
+    return render(
+        "notebook_comparison.html.j2",
+        verdict=comparison.verdict,
+        passed=comparison.passed,
+        failed=comparison.verdict.exit_code != 0,
+        head=rows.head(comparison),
+        circumstances=list(rows.circumstances(comparison)),
+        withheld=comparison.withheld,
+        withheld_words=rows.WITHHELD,
+        heads=list(zip(rows.HEAD, rows.SIDES, strict=True)),
+        sides=rows.SIDES,
+        metrics=rows.metrics(comparison),
+        key=rows.key(comparison),
+        power=rows.power(comparison),
+        counted=rows.counted(comparison),
+        changes=told[:MOST_CHANGES],
+        more=max(0, len(told) - MOST_CHANGES),
+    )

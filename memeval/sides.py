@@ -1,0 +1,157 @@
+"""Two outcomes side by side: the probes that both asked, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from memeval.outcomes import Outcomes
+from memeval.text import visible
+
+Flags = NDArray[np.bool_]
+MOST_NAMES = 5
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Baseline and current, and what they have in common.
+
+    Attributes
+    ----------
+    baseline, current : Outcomes
+        Whole, with the probes that only one of them has.
+    common : tuple of str
+        Names of the probes that both asked with equal content, sorted.
+    """
+
+    baseline: Outcomes
+    current: Outcomes
+    common: tuple[str, ...]
+
+    @property
+    def bare(self) -> bool:
+        """Whether a side is the dictionary of the specification: its numbers stand as told."""
+        return "bare" in (self.baseline.kind, self.current.kind)
+
+    @property
+    def whole(self) -> bool:
+        """Whether what is told of whole suites is of the common probes, and of all of them."""
+        alike = len(self.common) == len(self.baseline) == len(self.current)
+        return alike and bool(self.asked.all())
+
+    @cached_property
+    def before(self) -> pd.DataFrame:
+        """Outcomes of the baseline, a row per common probe, sorted by name."""
+        return self._rows(self.baseline)
+
+    @cached_property
+    def after(self) -> pd.DataFrame:
+        """The same of the current side, in the same order."""
+        return self._rows(self.current)
+
+    def _rows(self, side: Outcomes) -> pd.DataFrame:
+        rows = side.probes
+        return rows[rows["probe"].isin(self.common)].reset_index(drop=True)
+
+    @cached_property
+    def asked(self) -> Flags:
+        """Which common probes both stores could take: the others leave every denominator."""
+        supported = [~rows["status"].eq("not_supported") for rows in (self.before, self.after)]
+        return np.asarray(supported[0] & supported[1], dtype=np.bool_)
+
+    @cached_property
+    def lost(self) -> Flags:
+        """Which passed in every repeat and now in none."""
+        return _whole(self.before) & _none(self.after)
+
+    @cached_property
+    def gained(self) -> Flags:
+        """Which passed in no repeat and now in every one."""
+        return _none(self.before) & _whole(self.after)
+
+    @cached_property
+    def flaky(self) -> Flags:
+        """Which passed in some repeats of a side and not in others."""
+        before, after = (~(_whole(rows) | _none(rows)) for rows in (self.before, self.after))
+        return before | after
+
+    @cached_property
+    def must(self) -> Flags:
+        """Which are marked, on the current side, as never to be lost."""
+        return self.after["must"].to_numpy(np.bool_)
+
+    def named(self, chosen: Flags) -> list[str]:
+        """Names of the chosen common probes."""
+        return self.before.loc[chosen, "probe"].tolist()
+
+    @cached_property
+    def clusters(self) -> list[str] | None:
+        """What each common probe shares its history with; None where no side tells histories."""
+        run = self.current.run or self.baseline.run
+        if run is None:
+            return None
+        told = {probe.name: probe.history for probe in run.suite}
+        histories = {name: f"history {told[name]}" for name in told if told[name] is not None}
+        return [histories.get(name, f"probe {name}") for name in self.before["probe"]]
+
+    @cached_property
+    def same(self) -> bool:
+        """Whether every common probe came to the same ranked list, status and share of passes."""
+        if not self.common:
+            return False
+        told = (self.baseline.answers, self.current.answers)
+        known = all(name in told[0] and name in told[1] for name in self.common)
+        if not known or any(told[0][name] != told[1][name] for name in self.common):
+            return False
+        counted = [_outcome(rows) for rows in (self.before, self.after)]
+        return counted[0].equals(counted[1]) and self._same_repeats()
+
+    def _same_repeats(self) -> bool:
+        """Whether the repeats gave the same lists, where both sides have as many."""
+        told = (self.baseline.repeats, self.current.repeats)
+        both = (n for n in self.common if n in told[0] and n in told[1])
+        return all(told[0][n] == told[1][n] for n in both if len(told[0][n]) == len(told[1][n]))
+
+
+def _outcome(rows: pd.DataFrame) -> pd.DataFrame:
+    shares = rows["n_passed"] / rows["n_repeats"]
+    return rows[["n_leaked", "n_contract"]].assign(
+        passes=shares, status=rows["status"].astype("str")
+    )
+
+
+def _whole(rows: pd.DataFrame) -> Flags:
+    return rows["n_passed"].eq(rows["n_repeats"]).to_numpy(np.bool_)
+
+
+def _none(rows: pd.DataFrame) -> Flags:
+    return rows["n_passed"].eq(0).to_numpy(np.bool_)
+
+
+def count(n: int, one: str, many: str = "") -> str:
+    """Say a number with its noun.
+
+    Examples
+    --------
+    >>> count(1, "probe"), count(2, "search", "searches")
+    ('1 probe', '2 searches')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def listed(names: Iterable[str], most: int = MOST_NAMES) -> str:
+    """First names of a list, and how many more there are.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    every = list(names)
+    more = f" and {len(every) - most:,} more" if len(every) > most else ""
+    return ", ".join(visible(name, 60) for name in every[:most]) + more

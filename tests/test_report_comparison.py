@@ -1,0 +1,255 @@
+"""The comparison in the report: section, tiles, links, and what is withheld."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+from report_fixtures import (
+    INVALID,
+    PAYLOADS,
+    earlier_run,
+    hostile_pair,
+    make_run,
+    manifest,
+    probes,
+)
+from test_report_html import LOADING, Page, section
+
+from memeval.comparison import Comparison, compare
+from memeval.errors import MemevalError, RunFileError
+from memeval.probe import Probe
+from memeval.report import markdown, plain, write_report
+from memeval.report.comparison_page import section as gather
+from memeval.report.html import report_html
+from memeval.report.notebook import run_html
+from memeval.report.probes import Ledger
+from memeval.runs import Run
+from memeval.suite import Suite
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    return make_run()
+
+
+@pytest.fixture(scope="module")
+def comparison(run: Run) -> Comparison:
+    return compare(earlier_run(), run)
+
+
+@pytest.fixture(scope="module")
+def html(run: Run, comparison: Comparison) -> str:
+    return report_html(run, comparison=comparison)
+
+
+def row(html: str, table: str, start: str) -> str:
+    """Text of the row of a table that starts with a word."""
+    (found,) = re.findall(rf'<table class="{table}">.*?</table>', html, re.S)
+    texts = [Page(one).text for one in re.findall("<tr.*?</tr>", found, re.S)]
+    (told,) = [text for text in texts if text.startswith(start)]
+    return told
+
+
+def test_the_section_stands_right_after_the_verdict_and_only_with_a_baseline(
+    run: Run, html: str
+) -> None:
+    names = re.findall(r'<section id="(\w+)"', html)
+    assert names[:4] == ["controls", "verdict", "comparison", "numbers"]
+    assert 'id="comparison"' not in report_html(run)
+    assert "<title>FAIL (against the baseline: FAIL): shelf - memeval report</title>" in html
+
+
+def test_how_both_were_measured_stands_before_any_number(html: str) -> None:
+    text = section(html, "comparison")
+    told = ["✗ FAIL", "under test", "store: desk in the baseline, shelf now", "1 leaked record"]
+    places = [text.index(words) for words in [*told, "How each metric moved", "0.600"]]
+    assert places == sorted(places)
+    assert "7 common probes" in text and "Next: find out why" in text
+
+
+def test_the_metrics_stand_with_both_values_delta_interval_and_p(html: str) -> None:
+    # By hand: of 5 positive probes that both answered cafe-or-bar is lost, old-address gained.
+    assert row(html, "moved", "recall_all").startswith("recall_all 0.600 0.600 0 [-")
+    assert row(html, "moved", "recall_all").endswith("5 1/3/1")
+    # 1/rank before: 1, 1, 1, 0, 0; now: 1/2, 0, 1, 1/2, 0.
+    assert row(html, "moved", "mrr") == "mrr 0.600 0.400 -0.200 worse 5 1/2/2"
+    assert row(html, "moved", "leaks").startswith("leaks 0 1 +1 ✗ counts as worse")
+
+
+def test_changed_probes_stand_by_name_with_ranks_and_who_displaced_them(html: str) -> None:
+    assert "Probes that changed: 2 lost, 1 gained, 1 added" in section(html, "comparison")
+    assert row(html, "changed", "cafe-or-bar") == "cafe-or-bar 1 – 2 h1 The tram is late."
+    assert row(html, "changed", "neighbour").startswith("neighbour 1 1 Now 1 record leaked")
+    assert row(html, "changed", "neighbour").endswith("4 n2 Bo has the key.")
+    assert row(html, "changed", "old-address").startswith("old-address – 2")
+    assert row(html, "changed", "2 lost") == "2 lost passed in every repeat, passes in none now"
+
+
+def test_every_link_of_the_section_leads_to_something_on_the_page(html: str) -> None:
+    ids = {attrs["id"] for _, attrs in Page(html).elements if "id" in attrs}
+    (found,) = re.findall(r'<section id="comparison".*?</section>', html, re.S)
+    links = re.findall(r'href="#([^"]+)"', found)
+    assert links == ["probe-cafe-or-bar", "probe-neighbour", "row-probe-old-address",
+                     "row-probe-needs-delete"]  # fmt: skip
+    assert set(links) <= ids and len(ids) == len(re.findall(r'\bid="', html))
+
+
+def test_rows_and_details_below_say_what_changed(html: str) -> None:
+    assert "old-address stale ✓ passed gained" in section(html, "probes")
+    detail = html[html.index('id="probe-cafe-or-bar"') :]
+    assert "<b>lost</b>: passed before, not now" in detail[: detail.index("</details>")]
+
+
+def test_tiles_show_the_change_against_the_baseline(html: str) -> None:
+    text = section(html, "numbers")
+    assert "was 0.600 no change target > 0.85" in text
+    assert "was 0.600 -0.200 worse target > 0.7" in text
+    assert "was 0 ✗ +1 worse target 0" in text
+
+
+def test_a_tile_of_more_probes_than_were_compared_tells_both_values(run: Run) -> None:
+    before = earlier_run()
+    calls = before.calls.assign(
+        status=before.calls["status"]
+        .astype("str")
+        .mask(before.calls["probe"].eq("old-address"), "not_supported")
+    )
+    less = dataclasses.replace(before, calls=calls.astype(before.calls.dtypes.to_dict()))
+    text = section(report_html(run, comparison=compare(less, run)), "numbers")
+    # Without old-address 4 positive probes: 3 of 4 before, lunch-spot and neighbour now.
+    assert "0.600" in text and "compared 0.750 → 0.500 change -0.250 worse" in text
+
+
+def test_what_is_not_comparable_shows_no_number_of_the_comparison(run: Run) -> None:
+    other = earlier_run(manifest=manifest(haystack_hash="other", n_probes=7))
+    html = report_html(run, comparison=compare(other, run))
+    text = section(html, "comparison")
+    assert "✗ NOT COMPARABLE" in text and "haystack: other in the baseline, none now" in text
+    assert "No number is shown" in text and "needs-delete" in text
+    assert not re.search(r"\d\.\d{3}|recall_all|cafe-or-bar", text)
+    assert "was 0" not in section(html, "numbers") and "0.600" in section(html, "numbers")
+
+
+def test_an_invalid_suite_withholds_the_comparison_too() -> None:
+    run = make_run(validity=INVALID)
+    html = report_html(run, comparison=compare(earlier_run(), run))
+    text = section(html, "comparison")
+    assert "✗ INVALID" in text and "luck alone" in text and "No number is shown" in text
+    assert not re.search(r"recall_all|0\.(600|400)|lost", text)
+    assert (Page(html).faults, Page(html).open) == ([], [])
+
+
+def _of(asked: list[Probe], run: Run) -> Run:
+    """A run of some of its probes, of those that it has."""
+    suite = Suite.of([p for p in asked if p.name in {one.name for one in run.suite}])
+    names = [probe.name for probe in suite]
+    tables = {
+        name: (one := getattr(run, name))[one["probe"].isin(names)].reset_index(drop=True)
+        for name in ("hits", "calls")
+    }
+    return dataclasses.replace(run, suite=suite, qrels=suite.qrels(), **tables)
+
+
+def test_what_cannot_be_told_says_how_many_probes_would_decide() -> None:
+    asked = [probe for probe in probes() if probe.name not in ("search-breaks", "answers-anyway")]
+    runs = [_of(asked, one) for one in (earlier_run(), make_run())]
+    hits = runs[1].hits[~runs[1].hits["record_id"].eq("n2").fillna(False)].reset_index(drop=True)
+    run = dataclasses.replace(runs[1], hits=hits)
+    text = section(report_html(run, comparison=compare(runs[0], run)), "comparison")
+    assert "? CANNOT TELL" in text
+    assert re.search(r"4 positive probes would .* would decide; margin 0.1", text)
+
+
+def test_without_a_change_the_section_says_so(run: Run) -> None:
+    text = section(report_html(run, comparison=compare(run, run)), "comparison")
+    assert "the store and its settings are the same on both sides" in text
+    assert "No probe was lost, gained, flaky, added, removed or edited." in text
+
+
+def test_hostile_names_ids_and_texts_are_text() -> None:
+    before, now = hostile_pair()
+    page = Page(report_html(now, comparison=compare(before, now)))
+    assert (page.faults, page.open) == ([], [])
+    for tag, attrs in page.elements:
+        assert tag not in {"img", "link", "base", "iframe", "object", "embed"}
+        assert not [name for name in attrs if name.startswith("on")]
+        assert all(str(attrs[name]).startswith("#") for name in LOADING & attrs.keys())
+    html = report_html(now, comparison=compare(before, now))
+    text = section(html, "comparison")
+    assert f"{len(PAYLOADS) + 1} lost" in text
+    for payload in PAYLOADS[:5]:
+        assert payload in text
+    assert "U+202E" in text and "\x1b" not in text
+    ids = [attrs["id"] for _, attrs in page.elements if "id" in attrs]
+    assert len(ids) == len(set(ids))
+
+
+def test_ids_that_hold_blanks_are_not_torn() -> None:
+    before, now = hostile_pair()
+    found = compare(before, now)
+    ledger = Ledger(now)
+    told = gather(found, ledger, ledger.failing).groups[0].probes
+    shown = {one.probe: [new.record for new in one.newcomers] for one in told}
+    for probe, answer in found.current.answers.items():
+        assert shown[probe] == list(answer)
+
+
+def test_a_long_text_is_cut_and_texts_may_be_left_out(run: Run, comparison: Comparison) -> None:
+    before, now = hostile_pair()
+    text = section(report_html(now, comparison=compare(before, now)), "comparison")
+    assert "x" * 140 + "…" in text and "x" * 250 not in text  # a name has 200
+    bare = section(report_html(run, comparison=comparison, texts=False), "comparison")
+    assert "2 h1" in bare and "tram" not in bare
+
+
+def test_the_page_is_the_same_byte_for_byte(tmp_path: Path, run: Run) -> None:
+    pages = [
+        write_report(make_run(), tmp_path / name, baseline=earlier_run()).read_bytes()
+        for name in ("a.html", "b.html")
+    ]
+    assert pages[0] == pages[1] and b'id="comparison"' in pages[0]
+    assert write_report(run, tmp_path / "c.html").read_bytes() not in pages
+
+
+def test_write_report_takes_whatever_compare_takes(tmp_path: Path, run: Run) -> None:
+    made = compare(earlier_run(), run, margin=0.4)
+    page = write_report(run, tmp_path / "a.html", baseline=made).read_text(encoding="utf-8")
+    assert "margin 0.4" in page
+    bare = {"recall_at_k": 0.9, "per_probe": {}}
+    page = write_report(run, tmp_path / "a.html", baseline=bare).read_text(encoding="utf-8")
+    assert 'id="comparison"' in page
+    with pytest.raises(MemevalError, match="wanted one of the run that is reported"):
+        write_report(make_run(), tmp_path / "n.html", baseline=made)
+    with pytest.raises(RunFileError, match=r"no\.json"):
+        write_report(run, tmp_path / "n.html", baseline=tmp_path / "no.json")
+    assert not (tmp_path / "n.html").exists()
+
+
+def test_the_texts_carry_the_same_section(run: Run, comparison: Comparison) -> None:
+    for words, head in ((plain, "COMPARISON"), (markdown, "## Comparison: FAIL")):
+        text = words.report_text(run, None, comparison)
+        assert text.index(f"{words.verdict_text(run)}") < text.index(head)
+        assert text.index(head) < text.index(words.split_text(run))
+        assert words.comparison_text(comparison).rstrip("\n") in text
+        assert head not in words.report_text(run)
+    assert max(map(len, plain.report_text(run, None, comparison).splitlines())) <= 80
+
+
+def test_what_counts_as_worse_is_marked_in_every_form(comparison: Comparison) -> None:
+    assert re.search(r"^leaks ! +0 +1 +\+1", plain.comparison_text(comparison), re.M)
+    assert "leaks !" in comparison._repr_html_()
+    assert "recall_all !" not in comparison._repr_html_()
+
+
+def test_a_notebook_shows_a_comparison_like_a_run(run: Run, comparison: Comparison) -> None:
+    shown = comparison._repr_html_()
+    assert shown.split(">")[0] == run_html(run).split(">")[0]
+    before, now = hostile_pair()
+    page = Page(compare(before, now)._repr_html_())
+    assert (page.faults, page.open) == ([], [])
+    allowed = {"div", "p", "b", "bdi", "table", "thead", "tbody", "tr", "th", "td", "code"}
+    assert {tag for tag, _ in page.elements} <= allowed
+    assert "<script>window.pwned=1</script>" in page.text
