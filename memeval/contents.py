@@ -8,9 +8,9 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
-from memeval import text
 from memeval.blocks import spread
 from memeval.measures import Bools, Floats, Ints, count
+from memeval.neardup import near_duplicate_key
 from memeval.ordered import Hits
 from memeval.textcolumns import Objects, objects
 
@@ -93,7 +93,7 @@ def _similar(code: Ints, words: list[str]) -> Ints:
     seen: dict[tuple[object, ...], int] = {}
     unit = np.full(len(words) + 1, -1, dtype=np.int64)
     for number in np.unique(code[code >= 0]).tolist():
-        unit[number] = seen.setdefault(text.near_duplicate_key(words[number]), len(seen))
+        unit[number] = seen.setdefault(near_duplicate_key(words[number]), len(seen))
     return unit[code]
 
 

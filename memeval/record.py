@@ -6,12 +6,12 @@ A probe's ``given`` is an ordered history of operations: a `Record` is a write, 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from numbers import Integral
 from typing import Any, Literal, get_args
-from uuid import UUID
 
 Meta = Mapping[str, Any]
 Outcome = Literal["stored", "merged", "rejected", "split"]
@@ -179,7 +179,9 @@ def _attributes(found: object) -> dict[str, Any]:
 
 
 def _is_id(found: object) -> bool:
-    return isinstance(found, str | Integral | UUID) and not isinstance(found, bool)
+    uuid = sys.modules.get("uuid")  # who has one has imported it, and it is slow to import
+    kinds = (str, Integral) if uuid is None else (str, Integral, uuid.UUID)
+    return isinstance(found, kinds) and not isinstance(found, bool)
 
 
 def _id(found: Any) -> str | None:

@@ -3,7 +3,7 @@
 Record texts, queries, names and error messages come from outside and may hold anything: terminal
 escapes, marks that turn the reading direction, half characters. `clean` is applied when they are
 loaded, `visible` or `markdown_cell` when they are printed. The matching of words stands in
-`memeval.words`, the near-duplicate rule in `memeval.neardup`; both are handed on from here.
+`memeval.words` and is handed on from here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal
 
-from memeval.neardup import count_units, near_duplicate_key
 from memeval.words import (
     clean,
     contains_tokens,
@@ -30,10 +29,8 @@ __all__ = [
     "contains_tokens",
     "content_words",
     "count_tokens",
-    "count_units",
     "display_width",
     "markdown_cell",
-    "near_duplicate_key",
     "normalise",
     "pad",
     "tokens",

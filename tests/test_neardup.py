@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from memeval.text import count_units, near_duplicate_key
+from memeval.neardup import count_units, near_duplicate_key
 
 SENTENCES = [
     "Ana moved to Oslo in 2024 and keeps 3 cats",

@@ -6,11 +6,14 @@ import dataclasses
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from report_fixtures import (
     INVALID,
     PAYLOADS,
     earlier_run,
+    frame,
+    hit,
     hostile_pair,
     make_run,
     manifest,
@@ -18,6 +21,7 @@ from report_fixtures import (
 )
 from test_report_html import LOADING, Page, section
 
+from memeval import frames
 from memeval.comparison import Comparison, compare
 from memeval.errors import MemevalError, RunFileError
 from memeval.probe import Probe
@@ -195,6 +199,15 @@ def test_ids_that_hold_blanks_are_not_torn() -> None:
     shown = {one.probe: [new.record for new in one.newcomers] for one in told}
     for probe, answer in found.current.answers.items():
         assert shown[probe] == list(answer)
+
+
+def test_of_ids_that_begin_alike_the_longest_is_meant(run: Run) -> None:
+    rest = run.hits[run.hits["probe"].ne("cafe-or-bar")]
+    odd = [hit("cafe-or-bar", n, None, "t", store_id=name) for n, name in ((1, "a"), (2, "a b"))]
+    hits = pd.concat([rest, frame(odd, frames.HITS)], ignore_index=True)
+    html = report_html(now := dataclasses.replace(run, hits=hits),
+                       comparison=compare(earlier_run(), now))  # fmt: skip
+    assert row(html, "changed", "cafe-or-bar").endswith("1 ?a t 2 ?a b t")
 
 
 def test_a_long_text_is_cut_and_texts_may_be_left_out(run: Run, comparison: Comparison) -> None:
