@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -26,7 +27,9 @@ from memeval.comparison import Comparison, compare
 from memeval.errors import MemevalError, RunFileError
 from memeval.probe import Probe
 from memeval.report import markdown, plain, write_report
+from memeval.report.comparison_notebook import comparison_html
 from memeval.report.comparison_page import section as gather
+from memeval.report.comparison_text import comparison_markdown, comparison_text
 from memeval.report.html import report_html
 from memeval.report.notebook import run_html
 from memeval.report.probes import Ledger
@@ -135,6 +138,16 @@ def test_what_is_not_comparable_shows_no_number_of_the_comparison(run: Run) -> N
     assert "No number is shown" in text and "needs-delete" in text
     assert not re.search(r"\d\.\d{3}|recall_all|cafe-or-bar", text)
     assert "was 0" not in section(html, "numbers") and "0.600" in section(html, "numbers")
+
+
+@pytest.mark.parametrize("form", [comparison_text, comparison_markdown, comparison_html])
+def test_no_form_tells_an_outcome_of_what_is_not_comparable(form: Any, run: Run) -> None:
+    alike = compare(earlier_run(), run)
+    assert "cafe-or-bar" in form(alike) and " lost" in form(alike)
+    other = earlier_run(manifest=manifest(haystack_hash="other", n_probes=7))
+    said = form(compare(other, run))
+    assert "needs-delete" in said  # which probes there are is no outcome
+    assert "cafe-or-bar" not in said and "lost" not in said and "gained" not in said
 
 
 def test_an_invalid_suite_withholds_the_comparison_too() -> None:

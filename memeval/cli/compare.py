@@ -211,7 +211,7 @@ def _show_alone(current: Outcomes, verdict: Verdict, name: str) -> None:
 
 def _show(made: Comparison, name: str) -> None:
     if name == "json":
-        show_json(_payload(made))
+        show_json(payload(made))
         return
     from memeval.report import comparison_text as words
 
@@ -228,10 +228,10 @@ def _told(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _payload(made: Comparison) -> dict[str, Any]:
+def payload(made: Comparison) -> dict[str, Any]:
     """The whole comparison as plain values; no number where none can be believed."""
     told = made.comparability
-    payload: dict[str, Any] = {
+    made_of: dict[str, Any] = {
         "baseline": made.baseline.source,
         "current": made.current.source,
         "comparability": {
@@ -244,7 +244,7 @@ def _payload(made: Comparison) -> dict[str, Any]:
         "notes": list(made.notes),
     }
     if made.withheld:
-        return payload
+        return made_of
     numbers = {
         "margin": made.margin,
         "alpha": made.alpha,
@@ -252,7 +252,7 @@ def _payload(made: Comparison) -> dict[str, Any]:
         "detectable": _or_none(made.detectable),
         "needed": made.needed,
     }
-    return payload | numbers | {"metrics": rows(made.frame), "changes": rows(made.changes)}
+    return made_of | numbers | {"metrics": rows(made.frame), "changes": rows(made.changes)}
 
 
 def _or_none(value: float) -> float | None:

@@ -39,7 +39,7 @@ VERBS: dict[str, ModuleType] = {
 }
 # What verbs take beside options.
 TAKES = {
-    "report": "[RUN.json] ",
+    "report": "[BASELINE.json] [RUN.json] ",
     "compare": "[BASELINE] [CURRENT] ",
     "accept": "[RUN|RESULTS] --reason TEXT ",
     "history": "[RESULTS.json] ",

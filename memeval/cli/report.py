@@ -193,7 +193,7 @@ def _show(made: Run, name: str, comparison: Comparison | None) -> None:
 
     told = results_payload(made)
     if comparison is not None:
-        told = {**told, "comparison": comparing._payload(comparison)}
+        told = {**told, "comparison": comparing.payload(comparison)}
     show_json(told)
 
 

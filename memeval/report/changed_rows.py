@@ -11,6 +11,7 @@ from typing import Any
 from memeval.comparison import Comparison
 from memeval.frames import CHANGE_WORDS
 from memeval.report import figures
+from memeval.report.comparison_rows import tellable
 from memeval.report.probes import Ledger, anchor
 
 MOST_CHANGES = 200
@@ -65,15 +66,6 @@ class Group:
     probes: tuple[Changed, ...]
 
 
-def changes(comparison: Comparison) -> list[Any]:
-    """Rows of the changed probes that may be told: where numbers are withheld, no outcome."""
-    every: list[Any] = list(comparison.changes.itertuples(index=False))
-    if comparison.verdict.word == "INVALID":
-        return []
-    hidden = ("lost", "gained", "flaky") if comparison.withheld else ()
-    return [row for row in every if row.change not in hidden]
-
-
 def groups(comparison: Comparison, ledger: Ledger | None, told: frozenset[str]) -> Iterator[Group]:
     """Changed probes by what happened to them, lost ones first.
 
@@ -86,7 +78,7 @@ def groups(comparison: Comparison, ledger: Ledger | None, told: frozenset[str]) 
     told : frozenset of str
         Names of those that have a detail of their own.
     """
-    changed = changes(comparison)
+    changed = tellable(comparison)
     shown = changed[:MOST_CHANGES]
     ranks = [_rank(rank) for row in shown for rank in (row.rank_before, row.rank_after)]
     deepest = max((rank for rank in ranks if rank), default=1)

@@ -22,7 +22,7 @@ def comparison_html(comparison: Comparison) -> str:
     str
         One ``div``.
     """
-    told = [] if comparison.verdict.word == "INVALID" else rows.changes(comparison)
+    told = rows.changes(comparison)
     return render(
         "notebook_comparison.html.j2",
         verdict=comparison.verdict,

@@ -11,7 +11,7 @@ from typing import Any
 from memeval.comparison import Comparison
 from memeval.report import comparison_rows as rows
 from memeval.report import figures
-from memeval.report.changed_rows import Group, changes, groups
+from memeval.report.changed_rows import Group, groups
 from memeval.report.probes import Ledger
 
 KEY = (
@@ -113,7 +113,7 @@ def section(comparison: Comparison, ledger: Ledger | None, told: Collection[str]
         were added, removed or edited is told even then, as it may be why.
     """
     word = comparison.verdict.word
-    changed = changes(comparison)
+    changed = rows.tellable(comparison)
     reach = _reach(comparison)
     metrics = [] if comparison.withheld else rows.told(comparison)
     return Section(

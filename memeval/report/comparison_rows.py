@@ -144,18 +144,27 @@ def power(comparison: Comparison) -> str:
 
 
 def counted(comparison: Comparison) -> str:
-    """How many probes changed in which way."""
-    words = [(word, len(comparison.named(word))) for word in CHANGE_WORDS]
+    """How many probes changed in which way, as far as that may be told."""
+    changed = [row.change for row in tellable(comparison)]
+    words = [(word, changed.count(word)) for word in CHANGE_WORDS]
     there = [f"{n} {word}" for word, n in words if n]
     return ", ".join(there) or "no probe was lost, gained, flaky, added, removed or edited"
 
 
+def tellable(comparison: Comparison) -> list[Any]:
+    """Rows of the changed probes that may be told: where numbers are withheld, no outcome."""
+    every: list[Any] = list(comparison.changes.itertuples(index=False))
+    if comparison.verdict.word == "INVALID":
+        return []
+    hidden = ("lost", "gained", "flaky") if comparison.withheld else ()
+    return [row for row in every if row.change not in hidden]
+
+
 def changes(comparison: Comparison) -> list[Change]:
-    """Cells of each probe that changed, in the order of the frame: lost ones first."""
-    rows: list[Any] = list(comparison.changes.itertuples(index=False))
+    """Cells of each changed probe that may be told, in the order of the frame: lost ones first."""
     return [
         Change(row.change, row.probe, _rank(row.rank_before), _rank(row.rank_after), row.reason)
-        for row in rows
+        for row in tellable(comparison)
     ]
 
 

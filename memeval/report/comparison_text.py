@@ -63,7 +63,7 @@ def _metrics(comparison: Comparison) -> str:
 
 
 def _changes(comparison: Comparison, limit: int | None) -> str:
-    told = [] if comparison.verdict.word == "INVALID" else rows.changes(comparison)
+    told = rows.changes(comparison)
     if not told:
         return "" if comparison.withheld else f"PROBES: {rows.counted(comparison)}"
     listed = told if limit is None else told[: max(0, limit)]
@@ -106,7 +106,7 @@ def comparison_markdown(comparison: Comparison, limit: int | None = None) -> str
 
 
 def _changes_markdown(comparison: Comparison, limit: int | None) -> list[str]:
-    told = [] if comparison.verdict.word == "INVALID" else rows.changes(comparison)
+    told = rows.changes(comparison)
     listed = told if limit is None else told[: max(0, limit)]
     parts = [] if comparison.withheld and not told else [f"Probes: {rows.counted(comparison)}"]
     if listed:
