@@ -20,7 +20,7 @@ _HOMES = {
     "Advance": "memeval.record",
     "BaseStore": "memeval.stores.base",
     "Capabilities": "memeval.stores.base",
-    "Comparability": "memeval.comparability",
+    "Comparability": "memeval.comparing.comparability",
     "Comparison": "memeval.comparison",
     "Consolidate": "memeval.record",
     "Controls": "memeval.controls",
@@ -57,23 +57,23 @@ _HOMES = {
     "accept": "memeval.baseline",
     "append_probe": "memeval.adding",
     "as_outcomes": "memeval.outcomes",
-    "bca_mean": "memeval.bootstrap",
+    "bca_mean": "memeval.stats.bootstrap",
     "best_floor": "memeval.curves",
     "candidates": "memeval.mining",
     "check_regression": "memeval.regression",
     "compare": "memeval.comparison",
-    "compare_manifests": "memeval.comparability",
+    "compare_manifests": "memeval.comparing.comparability",
     "confirm": "memeval.confirming",
     "diagnose": "memeval.diagnosis",
     "evaluate": "memeval.spec",
     "history": "memeval.timeline",
-    "kept_runs": "memeval.keptruns",
+    "kept_runs": "memeval.files.keptruns",
     "lexical_overlap": "memeval.breakdown",
     "load": "memeval.loading",
-    "load_run": "memeval.runfiles",
+    "load_run": "memeval.files.runfiles",
     "looks": "memeval.timeline",
     "outcomes_of": "memeval.outcomes",
-    "outcomes_of_rankings": "memeval.ranked",
+    "outcomes_of_rankings": "memeval.comparing.ranked",
     "plan": "memeval.runner",
     "rank_expected": "memeval.rankings",
     "read_outcomes": "memeval.outcomes",
@@ -81,14 +81,14 @@ _HOMES = {
     "resolve": "memeval.stores.base",
     "run": "memeval.runner",
     "run_controls": "memeval.controls",
-    "save_run": "memeval.runfiles",
+    "save_run": "memeval.files.runfiles",
     "score": "memeval.metrics",
     "score_rankings": "memeval.rankings",
     "summarize": "memeval.summary",
     "summarize_by_tag": "memeval.breakdown",
     "threshold_curve": "memeval.curves",
     "write_report": "memeval.report",
-    "write_results": "memeval.resultsfile",
+    "write_results": "memeval.files.resultsfile",
 }
 _ROOMS = frozenset({"datasets", "frames", "plots", "spec"})
 
@@ -101,11 +101,11 @@ if TYPE_CHECKING:
     from memeval import spec as spec
     from memeval.adding import append_probe as append_probe
     from memeval.baseline import accept as accept
-    from memeval.bootstrap import bca_mean as bca_mean
     from memeval.breakdown import lexical_overlap as lexical_overlap
     from memeval.breakdown import summarize_by_tag as summarize_by_tag
-    from memeval.comparability import Comparability as Comparability
-    from memeval.comparability import compare_manifests as compare_manifests
+    from memeval.comparing.comparability import Comparability as Comparability
+    from memeval.comparing.comparability import compare_manifests as compare_manifests
+    from memeval.comparing.ranked import outcomes_of_rankings as outcomes_of_rankings
     from memeval.comparison import Comparison as Comparison
     from memeval.comparison import compare as compare
     from memeval.confirming import confirm as confirm
@@ -124,7 +124,10 @@ if TYPE_CHECKING:
     from memeval.errors import RunFileError as RunFileError
     from memeval.errors import StoreError as StoreError
     from memeval.errors import WeakSuiteWarning as WeakSuiteWarning
-    from memeval.keptruns import kept_runs as kept_runs
+    from memeval.files.keptruns import kept_runs as kept_runs
+    from memeval.files.resultsfile import write_results as write_results
+    from memeval.files.runfiles import load_run as load_run
+    from memeval.files.runfiles import save_run as save_run
     from memeval.loading import load as load
     from memeval.metrics import score as score
     from memeval.mining import candidates as candidates
@@ -133,7 +136,6 @@ if TYPE_CHECKING:
     from memeval.outcomes import outcomes_of as outcomes_of
     from memeval.outcomes import read_outcomes as read_outcomes
     from memeval.probe import Probe as Probe
-    from memeval.ranked import outcomes_of_rankings as outcomes_of_rankings
     from memeval.rankings import rank_expected as rank_expected
     from memeval.rankings import score_rankings as score_rankings
     from memeval.ranks import Ranks as Ranks
@@ -145,9 +147,6 @@ if TYPE_CHECKING:
     from memeval.record import Record as Record
     from memeval.regression import check_regression as check_regression
     from memeval.report import write_report as write_report
-    from memeval.resultsfile import write_results as write_results
-    from memeval.runfiles import load_run as load_run
-    from memeval.runfiles import save_run as save_run
     from memeval.runner import plan as plan
     from memeval.runner import run as run
     from memeval.runs import Manifest as Manifest
@@ -157,6 +156,7 @@ if TYPE_CHECKING:
     from memeval.spec import ProbeResult as ProbeResult
     from memeval.spec import Summary as Summary
     from memeval.spec import evaluate as evaluate
+    from memeval.stats.bootstrap import bca_mean as bca_mean
     from memeval.stores.base import BaseStore as BaseStore
     from memeval.stores.base import Capabilities as Capabilities
     from memeval.stores.base import Store as Store

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from memeval.comparing.manifests import lasting
+from memeval.comparing.refusals import refusal
 from memeval.errors import MemevalError, RunFileError
-from memeval.headline import other_numbers, spec_numbers
-from memeval.manifests import lasting
-from memeval.outcome_lines import lines_of
+from memeval.files.headline import other_numbers, spec_numbers
+from memeval.files.outcome_lines import lines_of
+from memeval.files.resultsfile import SPREAD
+from memeval.files.saved import read_saved, write_lines
 from memeval.outcomes import VERSION, Outcomes, as_outcomes, read_outcomes
-from memeval.refusals import refusal
-from memeval.resultsfile import SPREAD
 from memeval.runs import Run
-from memeval.saved import read_saved, write_lines
 from memeval.text import clean
 
 BASELINE = "eval-results.baseline.json"
@@ -85,8 +85,8 @@ def accept(
         If the source cannot be read or holds too little, or a file stands at `path` that is
         neither a baseline nor a results file.
     MemevalError
-        If the reason is blank, or the outcomes must not be accepted (`memeval.refusals.refusal`
-        says which).
+        If the reason is blank, or the outcomes must not be accepted
+        (`memeval.comparing.refusals.refusal` says which).
 
     Notes
     -----

@@ -15,16 +15,16 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from memeval import tolerance as fixed
-from memeval.changes import changes
-from memeval.comparability import Comparability, compare_manifests
-from memeval.deciding import Deciding
-from memeval.deltas import deltas
+from memeval.comparing import tolerance as fixed
+from memeval.comparing.changes import changes
+from memeval.comparing.comparability import Comparability, compare_manifests
+from memeval.comparing.deciding import Deciding
+from memeval.comparing.deltas import deltas
+from memeval.comparing.sides import Sides
 from memeval.errors import MemevalError
 from memeval.outcomes import Outcomes, as_outcomes
-from memeval.paired import spent_alpha
 from memeval.runs import Run
-from memeval.sides import Sides
+from memeval.stats.paired import spent_alpha
 from memeval.verdicts import Verdict
 
 __all__ = ["Comparison", "compare"]

@@ -14,21 +14,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from memeval import frames, gates
-from memeval import tolerance as fixed
-from memeval.collecting import Progress
+from memeval import frames
 from memeval.columns import Schema, conform
+from memeval.comparing import gates
+from memeval.comparing import tolerance as fixed
+from memeval.comparing.deltas import TIE
+from memeval.comparing.differences import flat, under_test
+from memeval.comparing.manifests import told
+from memeval.comparing.sides import Sides, count
 from memeval.comparison import Comparison, compare
-from memeval.deltas import TIE
-from memeval.differences import flat, under_test
 from memeval.errors import IncomparableRunsError, MemevalError
-from memeval.manifests import told
+from memeval.harness.collecting import Progress
 from memeval.metrics import score
 from memeval.outcomes import Outcomes, outcomes_of
 from memeval.record import Record
 from memeval.runner import run as ask
 from memeval.runs import Run
-from memeval.sides import Sides, count
 from memeval.stores.bound import View
 from memeval.suite import Suite
 

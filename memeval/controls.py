@@ -10,13 +10,13 @@ from typing import Any
 
 import pandas as pd
 
-from memeval.collecting import Progress
 from memeval.errors import WeakSuiteWarning
-from memeval.laws import poisson_binomial_critical
+from memeval.harness.collecting import Progress
+from memeval.harness.snapshots import Shelf
 from memeval.probe import Probe
 from memeval.runner import run
 from memeval.runs import Run, Validity, Verdict
-from memeval.snapshots import Shelf
+from memeval.stats.laws import poisson_binomial_critical
 from memeval.stores.base import resolve
 from memeval.stores.bound import View
 from memeval.stores.broken import Answer, NullStore, OracleStore, RandomStore, ShuffledStore

@@ -13,13 +13,13 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from memeval import measures
-from memeval.cutoffs import RunRanks, first_repeat, run_ranks
 from memeval.errors import FrameError
 from memeval.frames import HITS, RECALL_CURVE, THRESHOLD_CURVE, conform, empty
-from memeval.levels import Floored, floored, signed, supported
-from memeval.measures import Bools, Floats, Ints
 from memeval.metrics import score
+from memeval.scoring import measures
+from memeval.scoring.cutoffs import RunRanks, first_repeat, run_ranks
+from memeval.scoring.levels import Floored, floored, signed, supported
+from memeval.scoring.measures import Bools, Floats, Ints
 from memeval.stats import wilson
 
 __all__ = ["best_floor", "recall_curve", "threshold_curve"]

@@ -13,16 +13,16 @@ import pandas as pd
 from memeval import frames
 from memeval.advice import ORDER as ORDER
 from memeval.advice import next_step
-from memeval.asking import Options, Rows, Table
-from memeval.collecting import Progress, haystack_of, histories
 from memeval.errors import MemevalError, said
-from memeval.inquiry import Cause, Inquiry, Labels
+from memeval.harness.asking import Options, Rows, Table
+from memeval.harness.collecting import Progress, haystack_of, histories
+from memeval.harness.inquiry import Cause, Inquiry, Labels
+from memeval.harness.selfcheck import self_check
+from memeval.harness.workspace import SLOW_PUT_MS, Workspace
 from memeval.probe import Probe
 from memeval.runs import Run
-from memeval.selfcheck import self_check
 from memeval.stores.base import resolve
 from memeval.stores.bound import BoundStore, CallLimitError, View
-from memeval.workspace import SLOW_PUT_MS, Workspace
 
 GATING = ("leaked", "contract")
 NEVER_FOUND = 10**9

@@ -1,8 +1,8 @@
 """The definitions: from hits, labels and calls to one row of results per probe.
 
 What each number is, to the formula, and where it differs from trec_eval and ranx, stands in
-`score`. The arithmetic is in `memeval.measures`; means over the suite are in `memeval.summary`;
-rankings in plain lists are scored by `memeval.rankings.score_rankings`.
+`score`. The arithmetic is in `memeval.scoring.measures`; means over the suite are in
+`memeval.summary`; rankings in plain lists are scored by `memeval.rankings.score_rankings`.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from memeval import measures, text
-from memeval.contents import carrying_canary, distinct_and_tokens, n_records
+from memeval import text
 from memeval.errors import FrameError
 from memeval.frames import RESULTS, STATUSES, names
-from memeval.judging import Judged, judge
-from memeval.laws import chance_hit_all
-from memeval.measures import Answers, Floats, Ints, count
-from memeval.ordered import Calls, Hits, order_calls, order_hits
-from memeval.seeking import Found, gains, n_relevant, n_stale, seek
+from memeval.scoring import measures
+from memeval.scoring.contents import carrying_canary, distinct_and_tokens, n_records
+from memeval.scoring.judging import Judged, judge
+from memeval.scoring.measures import Answers, Floats, Ints, count
+from memeval.scoring.ordered import Calls, Hits, order_calls, order_hits
+from memeval.scoring.seeking import Found, gains, n_relevant, n_stale, seek
+from memeval.stats.laws import chance_hit_all
 from memeval.textcolumns import objects
 
 __all__ = ["score"]

@@ -15,16 +15,16 @@ from typing import Any, Literal
 import pandas as pd
 
 from memeval.checks.kinds import shown
+from memeval.comparing.manifests import told
 from memeval.errors import RunFileError
-from memeval.headline import metrics_from, spoken_metric
-from memeval.manifests import told
-from memeval.outcome_lines import NEXT, rows_from
-from memeval.outcome_rows import repeats_of, rows_of
+from memeval.files.headline import metrics_from, spoken_metric
+from memeval.files.outcome_lines import NEXT, rows_from
+from memeval.files.outcome_rows import repeats_of, rows_of
+from memeval.files.runfiles import FORMAT as RUN_FORMAT
+from memeval.files.runfiles import run_from
+from memeval.files.saved import DECIMALS, read_saved
 from memeval.plain import plain
-from memeval.runfiles import FORMAT as RUN_FORMAT
-from memeval.runfiles import run_from
 from memeval.runs import Run
-from memeval.saved import DECIMALS, read_saved
 from memeval.text import visible
 from memeval.typed import typed
 from memeval.verdicts import Validity

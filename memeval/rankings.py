@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from memeval import measures
 from memeval.errors import FrameError
 from memeval.frames import RESULTS, STATUSES
-from memeval.measures import Answers, Floats, Ints
-from memeval.pairing import (
+from memeval.ranks import Ranks, checked_k, chosen, named
+from memeval.scoring import measures
+from memeval.scoring.measures import Answers, Floats, Ints
+from memeval.scoring.pairing import (
     Groups,
     Ids,
     Ranking,
@@ -29,8 +30,7 @@ from memeval.pairing import (
     probes_of,
     refuse_contradictions,
 )
-from memeval.places import Places, find_places
-from memeval.ranks import Ranks, checked_k, chosen, named
+from memeval.scoring.places import Places, find_places
 
 __all__ = ["rank_expected", "score_rankings"]
 

@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from memeval import measures
 from memeval.columns import conform
 from memeval.errors import FrameError
 from memeval.frames import PROBE, RESULTS
-from memeval.measures import Answers, Floats, Ints
+from memeval.scoring import measures
+from memeval.scoring.measures import Answers, Floats, Ints
 
 __all__ = ["Ranks"]
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from memeval import gates
+from memeval.comparing import gates
+from memeval.comparing.sides import count
+from memeval.comparing.tolerance import TOLERANCE, beyond
 from memeval.comparison import Comparison, compare
 from memeval.outcomes import Outcomes, as_outcomes
 from memeval.runs import Run
-from memeval.sides import count
 from memeval.text import visible
-from memeval.tolerance import TOLERANCE, beyond
 
 
 def check_regression(

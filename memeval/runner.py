@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
-from memeval.asking import Options
 from memeval.checks.kinds import shown
-from memeval.collecting import Collector, Progress, haystack_of, histories
 from memeval.errors import ProbeError, StoreError, WeakSuiteWarning
-from memeval.histories import Work
-from memeval.parallel import crew, refuse_time_floors, workers
+from memeval.harness.asking import Options
+from memeval.harness.collecting import Collector, Progress, haystack_of, histories
+from memeval.harness.histories import Work
+from memeval.harness.parallel import crew, refuse_time_floors, workers
+from memeval.harness.selfcheck import self_check
+from memeval.harness.snapshots import Shelf
 from memeval.probe import Probe
 from memeval.record import Record
 from memeval.runs import Run
-from memeval.selfcheck import self_check
-from memeval.snapshots import Shelf
 from memeval.stores.base import resolve
 from memeval.stores.bound import Meter, View
 from memeval.suite import Suite

@@ -15,7 +15,7 @@ import pandas as pd
 from memeval import stats
 from memeval.errors import FrameError
 from memeval.frames import CALLS, HITS, QRELS, RESULTS, SUMMARY, conform
-from memeval.measured import UNDEFINED, Measured, mean, mean_of_probes, pooled, share, total
+from memeval.scoring.measured import UNDEFINED, Measured, mean, mean_of_probes, pooled, share, total
 
 __all__ = ["GATES", "METRICS", "TARGETS", "refuse_unknown", "summarize"]
 
@@ -118,9 +118,10 @@ def summarize(
 
     Shares of probes have a Wilson interval of 95 %. Means over probes (``recall_fraction``,
     ``mrr``, ``ndcg``, ``precision``, ``distinct``, ``context_tokens``) have a BCa bootstrap
-    interval (`memeval.bootstrap.bca_mean`), and ``staleness`` one that takes probes, not hits,
-    again (`memeval.bootstrap.bca_ratio`). Neither draws a random number. Below 5 distinct values
-    of the probes there is none: a bootstrap of so few says more of the values than of the store.
+    interval (`memeval.stats.bootstrap.bca_mean`), and ``staleness`` one that takes probes, not
+    hits, again (`memeval.stats.bootstrap.bca_ratio`). Neither draws a random number. Below 5
+    distinct values of the probes there is none: a bootstrap of so few says more of
+    the values than of the store.
 
     Examples
     --------

@@ -12,12 +12,12 @@ from typing import Any
 
 import pandas as pd
 
-from memeval import gitfile
 from memeval.errors import RunFileError, said
+from memeval.files import gitfile
+from memeval.files.gitfile import Tracked, Version
+from memeval.files.limits import checked_limit
+from memeval.files.pastresults import METRICS, PastResults, changed, read_past
 from memeval.frames import HISTORY, conform
-from memeval.gitfile import Tracked, Version
-from memeval.limits import checked_limit
-from memeval.pastresults import METRICS, PastResults, changed, read_past
 from memeval.text import visible
 
 __all__ = ["WORKING_TREE", "HistoryWarning", "history", "looks"]
@@ -158,14 +158,14 @@ def looks(
     -----
     Each commit that is tested against the same baseline is a further chance of a false alarm: at
     level .05, 34 probes and 5 % noise, 50 commits come to .25. The level of one look that keeps
-    all of them together below alpha is ``memeval.paired.spent_alpha(looks(...))``, which is what
-    ``compare(..., looks=looks(...))`` uses; accepting a new baseline starts at 0 again. What was
-    compared without a commit is not seen.
+    all of them together below alpha is ``memeval.stats.paired.spent_alpha(looks(...))``, which is
+    what ``compare(..., looks=looks(...))`` uses; accepting a new baseline starts at 0 again. What
+    was compared without a commit is not seen.
 
     Examples
     --------
     >>> import subprocess, tempfile
-    >>> from memeval.paired import spent_alpha
+    >>> from memeval.stats.paired import spent_alpha
     >>> folder = tempfile.mkdtemp()
     >>> _ = subprocess.run(["git", "init", "--quiet", folder], check=True)
     >>> spent_alpha(looks(repository=folder), alpha=0.05)

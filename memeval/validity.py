@@ -14,8 +14,8 @@ C4     the suite can see order (potential at least 0.20)                suite
 C4     the store ranks better than a shuffle of its answers (P <= 0.01) store
 =====  ===============================================================  ==========
 
-Source: hypergeometric and Poisson-binomial laws of `memeval.laws`, and the exact law of a
-shuffled answer of `memeval.shuffle`.
+Source: hypergeometric and Poisson-binomial laws of `memeval.stats.laws`, and the exact law of a
+shuffled answer of `memeval.stats.shuffle`.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from typing import Any
 import pandas as pd
 
 from memeval import frames
-from memeval.laws import poisson_binomial_critical, poisson_binomial_tail
 from memeval.runs import Run, Validity
-from memeval.shuffle import shuffled_mrr_critical, shuffled_mrr_tail, shuffled_rr
+from memeval.stats.laws import poisson_binomial_critical, poisson_binomial_tail
+from memeval.stats.shuffle import shuffled_mrr_critical, shuffled_mrr_tail, shuffled_rr
 
 MOST_CHANCE = 0.10
 LEAST_POTENTIAL = 0.20

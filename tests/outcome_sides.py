@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from memeval.outcome_rows import by_name
+from memeval.files.outcome_rows import by_name
 from memeval.outcomes import Outcomes
 from memeval.verdicts import Validity
 

@@ -15,11 +15,8 @@ import memeval
 PACKAGE = Path(memeval.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 MEASURING = (
-    "stores", "eligible", "options", "fingerprint", "confirming", "workspace", "snapshots", "desk",
-    "settling", "questions", "inquiry", "asking", "selfcheck", "histories", "chunks", "processes",
-    "threads", "parallel", "collecting", "runner", "controls",
-    "embedders", "diagnosis", "mutation", "relations", "simulate", "checkup", "evaluation",
-    "server",
+    "stores", "harness", "runner", "controls", "confirming", "embedders", "diagnosis", "mutation",
+    "relations", "simulate", "checkup", "evaluation", "server",
 )  # fmt: skip
 FRONT = ("cli", "__main__", "__init__")  # stand before both wings
 READING = sorted({path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in MODULES}

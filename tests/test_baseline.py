@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from memeval.baseline import accept, difference, former, reason_of
+from memeval.comparing.refusals import refusal
 from memeval.errors import MemevalError, RunFileError
+from memeval.files.resultsfile import write_results
+from memeval.files.runfiles import save_run
 from memeval.outcomes import outcomes_of, read_outcomes
 from memeval.record import Hit
-from memeval.refusals import refusal
-from memeval.resultsfile import write_results
-from memeval.runfiles import save_run
 from memeval.runner import run
 from memeval.runs import Run
 from memeval.stores.sqlite import SqliteStore

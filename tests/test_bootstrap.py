@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import binom, bootstrap
 
-from memeval.bootstrap import bca_mean, bca_ratio, percentile_mean
 from memeval.stats import Interval
+from memeval.stats.bootstrap import bca_mean, bca_ratio, percentile_mean
 
 Floats = NDArray[np.float64]
 PHI = NormalDist()

@@ -6,9 +6,9 @@ import dataclasses
 
 import pandas as pd
 
-from memeval.changes import changes
+from memeval.comparing.changes import changes
+from memeval.comparing.sides import Sides, listed
 from memeval.outcomes import Outcomes
-from memeval.sides import Sides, listed
 from tests.outcome_sides import side
 
 

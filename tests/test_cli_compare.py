@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memeval.cli import main
-from memeval.resultsfile import write_results
+from memeval.files.resultsfile import write_results
 from memeval.runner import run
 from memeval.stores.sqlite import SqliteStore
 from tests.suites import suite

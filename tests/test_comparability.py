@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memeval as me
-from memeval import comparability, environment, runfiles
+from memeval import environment
 from memeval.baseline import accept
-from memeval.comparability import (
+from memeval.comparing import comparability
+from memeval.comparing.comparability import (
     BLOCKING,
     Comparability,
     Difference,
@@ -25,10 +26,11 @@ from memeval.comparability import (
     compare_manifests,
     verified_deterministic,
 )
+from memeval.comparing.steadiness import equal_answers
+from memeval.files import runfiles
+from memeval.files.resultsfile import write_results
 from memeval.outcomes import Outcomes, as_outcomes, outcomes_of, read_outcomes
-from memeval.resultsfile import write_results
 from memeval.runs import Run
-from memeval.steadiness import equal_answers
 from memeval.stores.sqlite import SqliteStore
 from memeval.suite import Suite
 from memeval.text import normalise, visible

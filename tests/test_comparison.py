@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memeval.comparing.ranked import outcomes_of_rankings
 from memeval.comparison import Comparison, compare
 from memeval.datasets import read_locomo
 from memeval.errors import MemevalError, RunFileError
 from memeval.frames import CHANGES, COMPARISON, names
 from memeval.outcomes import Outcomes
 from memeval.probe import Probe
-from memeval.ranked import outcomes_of_rankings
 from memeval.record import Record
 from memeval.report.comparison_text import comparison_markdown, comparison_text
 from memeval.runner import run

@@ -15,8 +15,8 @@ from memeval.cli import main
 from memeval.comparison import Comparison, compare
 from memeval.confirming import confirm, needs_confirming
 from memeval.errors import IncomparableRunsError, MemevalError
+from memeval.files.runfiles import load_run, save_run
 from memeval.outcomes import outcomes_of
-from memeval.runfiles import load_run, save_run
 from memeval.runs import Run
 from memeval.stores.sqlite import SqliteStore
 

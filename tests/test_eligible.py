@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as some
 
-from memeval.eligible import Eligible
 from memeval.given import Given
+from memeval.harness.eligible import Eligible
 from memeval.probe import Probe
 from memeval.record import Delete, Op, Record
 from memeval.stores.broken import meets

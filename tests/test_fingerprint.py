@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import pytest
 
 import memeval as me
-from memeval.comparability import compare_manifests
-from memeval.fingerprint import RECORDS, K, fingerprint
+from memeval.comparing.comparability import compare_manifests
+from memeval.harness.fingerprint import RECORDS, K, fingerprint
 from memeval.outcomes import outcomes_of
 from memeval.stores.bound import BoundStore
 from memeval.stores.sqlite import SqliteStore, plain
@@ -70,7 +70,7 @@ def test_the_same_store_has_the_same_fingerprint_and_other_settings_another() ->
 
 def test_the_same_store_has_the_same_fingerprint_in_another_process() -> None:
     code = (
-        "from memeval.fingerprint import fingerprint\n"
+        "from memeval.harness.fingerprint import fingerprint\n"
         "from memeval.stores.sqlite import SqliteStore\n"
         "print(fingerprint(SqliteStore()))"
     )

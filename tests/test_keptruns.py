@@ -10,11 +10,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from memeval import frames, keptruns
+from memeval import frames
 from memeval.cli import main
 from memeval.errors import RunFileError
-from memeval.keptruns import DAMAGED, kept_runs
-from memeval.runfiles import save_run
+from memeval.files import keptruns
+from memeval.files.keptruns import DAMAGED, kept_runs
+from memeval.files.runfiles import save_run
 from tests.report_fixtures import INVALID, SCRIPT, make_run, manifest
 
 Captured = pytest.CaptureFixture[str]

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from memeval import shuffle
-from memeval.laws import (
+from memeval.stats import shuffle
+from memeval.stats.laws import (
     chance_hit_all,
     chance_ndcg,
     chance_recall,

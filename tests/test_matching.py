@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from memeval.batches import Batch
-from memeval.matching import IdMap
+from memeval.harness.matching import IdMap
 from memeval.record import Hit, Receipt, Record
 
 TEA = Record("tea", "I drink lapsang.")

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 
 from memeval.baseline import accept
 from memeval.errors import RunFileError
+from memeval.files.resultsfile import results_payload, write_results
+from memeval.files.runfiles import save_run
 from memeval.frames import CALLS, HITS, conform
 from memeval.outcomes import Outcomes, as_outcomes, outcomes_of, read_outcomes
 from memeval.probe import Probe
 from memeval.record import Hit, Record
-from memeval.resultsfile import results_payload, write_results
-from memeval.runfiles import save_run
 from memeval.runner import run
 from memeval.runs import Run
 from memeval.stores.sqlite import SqliteStore

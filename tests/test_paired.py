@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, ttest_1samp
 
 from memeval.errors import FrameError
-from memeval.paired import (
+from memeval.stats.paired import (
     LogRatio,
     holm,
     mcnemar_exact,
@@ -22,7 +22,7 @@ from memeval.paired import (
     paired_loss_bounds,
     spent_alpha,
 )
-from memeval.power import power_of_drop
+from memeval.stats.power import power_of_drop
 
 counts = st.integers(0, 40)
 flips = st.tuples(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30)).map(

@@ -18,13 +18,14 @@ import pandas as pd
 import pytest
 from suites import positive, suite
 
-from memeval import Probe, Record, Run, run, run_controls, runner, selfcheck
-from memeval.chunks import Failed, chunks
+from memeval import Probe, Record, Run, run, run_controls, runner
 from memeval.cli import main
 from memeval.errors import Fault, MemevalError, ProbeError, StoreError
+from memeval.harness import selfcheck
+from memeval.harness.chunks import Failed, chunks
+from memeval.harness.selfcheck import SelfCheck
 from memeval.record import Hit
 from memeval.runner import plan
-from memeval.selfcheck import SelfCheck
 from memeval.stores.base import Capabilities
 from memeval.stores.bound import CallLimitError, SearchTimeoutError
 from memeval.stores.sqlite import SqliteStore

@@ -12,11 +12,11 @@ import odd_stores as odd
 import pytest
 
 from memeval.errors import said
+from memeval.files.resultsfile import write_results
+from memeval.files.runfiles import load_run, save_run
 from memeval.plain import plain
 from memeval.probe import Probe
 from memeval.record import Hit, Record
-from memeval.resultsfile import write_results
-from memeval.runfiles import load_run, save_run
 from memeval.runner import run
 
 PROBES = [Probe("noodles", "red noodles", [Record("r1", "Noodles at the red bar.")], ["r1"])]

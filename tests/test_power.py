@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.paired import holm, mcnemar_exact, mcnemar_midp, paired_loss_bounds, sign_flip
-from memeval.power import minimum_detectable_drop, power_of_drop, probes_to_decide
+from memeval.stats.paired import holm, mcnemar_exact, mcnemar_midp, paired_loss_bounds, sign_flip
+from memeval.stats.power import minimum_detectable_drop, power_of_drop, probes_to_decide
 
 SIZES = (20, 34, 50, 75, 100, 150, 200, 300, 500)
 DETECTABLE = {

@@ -14,9 +14,9 @@ from pandas.testing import assert_frame_equal
 
 from memeval import frames
 from memeval.errors import FrameError
-from memeval.measures import discounts
 from memeval.rankings import rank_expected, score_rankings
 from memeval.ranks import TOLD, _worth
+from memeval.scoring.measures import discounts
 
 IDS = [f"r{i}" for i in range(24)]
 rankings = st.lists(st.sampled_from([*IDS, "x", "y"]), max_size=22)

@@ -21,12 +21,12 @@ from report_fixtures import (
 from test_report_html import Page, section
 
 from memeval import diagnosis, frames
+from memeval.files.runfiles import load_run, save_run
 from memeval.report import cause_rows, markdown, plain
 from memeval.report.cause_rows import CauseRow
 from memeval.report.html import report_html
 from memeval.report.notebook import run_html
 from memeval.report.probes import Ledger
-from memeval.runfiles import load_run, save_run
 from memeval.suite import Suite
 from memeval.text import display_width
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from memeval import frames, rows
-from memeval.rows import HIT_FIELDS, Rows
+from memeval import frames
+from memeval.harness import rows
+from memeval.harness.rows import HIT_FIELDS, Rows
 
 NAMES = [f"p{n}" for n in range(5)]
 ORDER = {name: n for n, name in enumerate(NAMES)}

@@ -13,10 +13,10 @@ import pytest
 from memeval.controls import run_controls
 from memeval.diagnosis import diagnose
 from memeval.errors import MemevalError, RunFileError
+from memeval.files.resultsfile import results_payload, write_results
+from memeval.files.runfiles import load_run, save_run
 from memeval.probe import Probe
 from memeval.record import Advance, Delete, Hit, Record
-from memeval.resultsfile import results_payload, write_results
-from memeval.runfiles import load_run, save_run
 from memeval.runner import run
 from memeval.runs import Run
 from memeval.stores.sqlite import SqliteStore
@@ -266,7 +266,7 @@ def test_a_metric_that_is_not_there_says_which_are(made: Run) -> None:
 def test_scoring_a_loaded_run_needs_no_store(made: Run, tmp_path: Path) -> None:
     path = save_run(made, tmp_path / "run.json")
     code = (
-        "import sys; from memeval.runfiles import load_run; run = load_run(sys.argv[1]);"
+        "import sys; from memeval.files.runfiles import load_run; run = load_run(sys.argv[1]);"
         "run.summary; loaded = [n for n in sys.modules if n.startswith('memeval.stores')];"
         "sys.exit(', '.join(loaded) if loaded else 0)"
     )

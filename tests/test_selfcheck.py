@@ -9,12 +9,12 @@ from typing import Any
 import odd_stores as odd
 import pytest
 
-from memeval.asking import Options
 from memeval.errors import StoreError
+from memeval.harness.asking import Options
+from memeval.harness.selfcheck import self_check
 from memeval.probe import Probe
 from memeval.record import Record
 from memeval.runner import run
-from memeval.selfcheck import self_check
 from memeval.stores.base import Capabilities
 from memeval.stores.bound import BoundStore, Meter
 from memeval.stores.broken import NullStore

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
-from memeval import signflip
 from memeval.errors import FrameError
-from memeval.paired import mcnemar_exact
-from memeval.paired import sign_flip as handed_on
-from memeval.signflip import sign_flip
+from memeval.stats import signflip
+from memeval.stats.paired import mcnemar_exact
+from memeval.stats.paired import sign_flip as handed_on
+from memeval.stats.signflip import sign_flip
 
 whole = st.lists(st.integers(-6, 6), max_size=10)
 

@@ -12,11 +12,11 @@ import pytest
 import suites
 
 from memeval.controls import run_controls
+from memeval.harness.snapshots import Shelf
 from memeval.probe import Probe
 from memeval.record import Advance, Delete, Hit, Receipt, Record
 from memeval.runner import run
 from memeval.runs import Run
-from memeval.snapshots import Shelf
 from memeval.stores.base import Capabilities
 from memeval.stores.broken import ShuffledStore
 from memeval.stores.sqlite import SqliteStore

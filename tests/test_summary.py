@@ -14,11 +14,11 @@ from pandas.testing import assert_frame_equal
 from report_fixtures import make_run
 
 from memeval import frames
-from memeval.bootstrap import bca_mean, bca_ratio
 from memeval.errors import FrameError
 from memeval.metrics import score
 from memeval.rankings import score_rankings
 from memeval.report import markdown, plain
+from memeval.stats.bootstrap import bca_mean, bca_ratio
 from memeval.summary import GATES, METRICS, TARGETS, summarize
 
 ORDER = """recall_all recall_any recall_fraction mrr ndcg precision distinct staleness leaks

@@ -16,10 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval import frames, gitfile
+from memeval import frames
 from memeval.errors import MemevalError, RunFileError
-from memeval.pastresults import METRICS, changed, read_past
-from memeval.resultsfile import write_results
+from memeval.files import gitfile
+from memeval.files.pastresults import METRICS, changed, read_past
+from memeval.files.resultsfile import write_results
 from memeval.sparkline import ASCII, BLOCKS, sparkline
 from memeval.timeline import WORKING_TREE, HistoryWarning, history, looks
 from tests.report_fixtures import INVALID, make_run

@@ -9,14 +9,14 @@ from typing import Any
 import odd_stores as odd
 import pytest
 
-from memeval import collecting
 from memeval.errors import StoreError
+from memeval.harness import collecting
+from memeval.harness.workspace import Desk, Workspace
 from memeval.probe import Probe
 from memeval.record import Delete, Record
 from memeval.runner import run
 from memeval.stores.base import Capabilities
 from memeval.stores.bound import BoundStore, Meter
-from memeval.workspace import Desk, Workspace
 
 WAYS: dict[str, type[odd.Client]] = {
     "clear": odd.Clearing,

@@ -56,8 +56,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Accept or refuse the outcomes, say what changed, and give the exit code."""
     from memeval.baseline import accept, difference, former, reason_of
+    from memeval.comparing.refusals import refusal
     from memeval.outcomes import read_outcomes
-    from memeval.refusals import refusal
 
     outcomes = read_outcomes(args.source or _newest())
     if refused := refusal(outcomes):

@@ -175,7 +175,7 @@ def _count_looks(args: argparse.Namespace) -> int | None:
 
 def _without_baseline(current: Outcomes, args: argparse.Namespace) -> int:
     """Judge what needs no baseline; a missing one is never a success."""
-    from memeval.gates import alone
+    from memeval.comparing.gates import alone
     from memeval.regression import missing
 
     verdict = alone(current)

@@ -77,7 +77,7 @@ def keep_run(run: Run, *, texts: bool = True) -> Path:
     Path
         Relative to the working folder, named by UTC time and suite hash.
     """
-    from memeval.runfiles import save_run
+    from memeval.files.runfiles import save_run
 
     RUNS.mkdir(parents=True, exist_ok=True)
     ignore = HOME / ".gitignore"
@@ -117,7 +117,7 @@ def failed_in_runs() -> frozenset[str] | None:
     Runs of chosen probes count for these alone: the runs before them are read until one of
     a whole suite is met.
     """
-    from memeval.runfiles import load_run
+    from memeval.files.runfiles import load_run
 
     there = [path for path in RUNS.glob("*.json") if path.is_file()] if RUNS.is_dir() else []
     kept = [path for path in there if path.stat().st_size]  # an empty one is being written

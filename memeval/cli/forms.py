@@ -38,7 +38,7 @@ def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 def show_run(run: Run, name: str) -> None:
     """Print summary, verdict, causes and failing probes, or the JSON of the results file."""
     if name == "json":
-        from memeval.resultsfile import results_payload
+        from memeval.files.resultsfile import results_payload
 
         show_json(results_payload(run))
         return

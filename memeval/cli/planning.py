@@ -71,8 +71,8 @@ def show_plan(
 
 def _measured(make_store: Callable[[], Any], options: dict[str, Any]) -> tuple[float, float]:
     """Milliseconds of one write and of one search, from the self check that every run makes."""
-    from memeval.asking import Options
-    from memeval.selfcheck import self_check
+    from memeval.harness.asking import Options
+    from memeval.harness.selfcheck import self_check
     from memeval.stores.bound import BoundStore
 
     how = Options(

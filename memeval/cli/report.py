@@ -117,7 +117,7 @@ def _redraw(html: Path, args: argparse.Namespace) -> int:
     """Draw a saved run, beside a baseline if one is named."""
     _refuse_late(args)
     if len(args.saved) == 1:
-        from memeval.runfiles import load_run
+        from memeval.files.runfiles import load_run
 
         made = load_run(args.saved[0])
         _draw(made, html, args, None)
@@ -130,8 +130,8 @@ def _redraw(html: Path, args: argparse.Namespace) -> int:
 def _with_baseline(baseline: str, current: str, args: argparse.Namespace) -> tuple[Run, Comparison]:
     """Load the run that is drawn, and compare it."""
     from memeval.comparison import compare
+    from memeval.files.runfiles import load_run
     from memeval.outcomes import outcomes_of
-    from memeval.runfiles import load_run
 
     try:
         made = load_run(current)
@@ -189,7 +189,7 @@ def _show(made: Run, name: str, comparison: Comparison | None) -> None:
     if name != "json":
         show(_text(made, name, comparison))
         return
-    from memeval.resultsfile import results_payload
+    from memeval.files.resultsfile import results_payload
 
     told = results_payload(made)
     if comparison is not None:

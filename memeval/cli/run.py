@@ -68,7 +68,7 @@ def write_files(made: Run, out: Path, args: argparse.Namespace) -> None:
     A run of chosen probes writes no results file unless one is named: the one to commit is of the
     whole suite.
     """
-    from memeval.resultsfile import write_results
+    from memeval.files.resultsfile import write_results
 
     kept = files.keep_run(made, texts=not args.no_texts).as_posix()
     if made.suite.chosen_of and args.out is None:

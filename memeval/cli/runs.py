@@ -51,7 +51,7 @@ def execute(args: argparse.Namespace) -> int:
     folder = Path(args.folder or RUNS)
     if args.folder is None and not folder.is_dir():
         return _nothing(folder, args)
-    from memeval.keptruns import kept_runs
+    from memeval.files.keptruns import kept_runs
 
     frame = kept_runs(folder, limit=args.limit)
     if frame.empty:

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from memeval.comparison import compare
+from memeval.files.resultsfile import write_results
 from memeval.frames import CALLS, HITS, QRELS, conform
 from memeval.probe import Probe
 from memeval.record import Record
 from memeval.report.comparison_text import comparison_text
-from memeval.resultsfile import write_results
 from memeval.runs import Manifest, Run
 from memeval.suite import Suite
 

@@ -23,8 +23,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import memeval as me
-from memeval.collecting import haystack_of, histories
 from memeval.errors import WeakSuiteWarning
+from memeval.harness.collecting import haystack_of, histories
 from memeval.haystack import Haystack
 from memeval.record import Hit, Record
 from memeval.stores.sqlite import SqliteStore

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import memeval as me
 from memeval.errors import WeakSuiteWarning
-from memeval.keptruns import kept_runs
-from memeval.resultsfile import write_results
-from memeval.runfiles import save_run
+from memeval.files.keptruns import kept_runs
+from memeval.files.resultsfile import write_results
+from memeval.files.runfiles import save_run
 from memeval.timeline import history
 
 from .timing import Figure

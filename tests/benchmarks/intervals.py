@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from memeval.bootstrap import bca_mean, bca_ratio
+from memeval.stats.bootstrap import bca_mean, bca_ratio
 
 from .timing import Figure, medians
 

@@ -17,12 +17,12 @@ from datetime import UTC, datetime
 from functools import partial
 
 import memeval as me
-from memeval.asking import FIXED_WORD
-from memeval.collecting import haystack_of, histories
 from memeval.controls import answers
+from memeval.harness.asking import FIXED_WORD
+from memeval.harness.collecting import haystack_of, histories
+from memeval.harness.snapshots import Shelf
 from memeval.record import Record
 from memeval.runner import run
-from memeval.snapshots import Shelf
 from memeval.stores.broken import NullStore, OracleStore, RandomStore, ShuffledStore
 from memeval.stores.sqlite import SqliteStore
 

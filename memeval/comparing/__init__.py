@@ -1,0 +1,1 @@
+"""How two runs are compared; `memeval.comparison` is the door."""

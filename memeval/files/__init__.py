@@ -1,0 +1,1 @@
+"""Runs, results and baselines on disk, and in git."""

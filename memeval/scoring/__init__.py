@@ -1,0 +1,1 @@
+"""How results come from hits, labels and calls; `memeval.metrics` is the door."""
