@@ -31,6 +31,9 @@ _PASSING = frozenset(
         "latency_p50_ms",
         "latency_p95_ms",
         "latency_p99_ms",
+        "cold_p50_ms",
+        "write_p50_ms",
+        "visible_p50_ms",
         "llm_calls",
         "context_tokens",
         "abstention_auroc",
@@ -83,7 +86,7 @@ def accept(
     ------
     RunFileError
         If the source cannot be read or holds too little, or a file stands at `path` that is
-        neither a baseline nor a results file.
+        neither a baseline nor a results file of memeval.
     MemevalError
         If the reason is blank, or the outcomes must not be accepted
         (`memeval.comparing.refusals.refusal` says which).
@@ -121,6 +124,11 @@ def former(path: str | os.PathLike[str] = BASELINE) -> Outcomes | None:
     if not place.is_dir() and not (place.is_file() and place.stat().st_size):
         return None  # nothing there, or a pipe
     there = read_outcomes(path)
+    if there.kind == "bare":
+        raise RunFileError(
+            f"{path}: is no baseline of memeval, wanted one or no file, since it would be lost; "
+            "name another place, or move it away"
+        )
     if there.kind == "run":
         raise RunFileError(
             f"{path}: is a full run, wanted a baseline or no file, since it would be lost; name "

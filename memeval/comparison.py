@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import pandas as pd
 
+from memeval.checks.kinds import shown
 from memeval.comparing import tolerance as fixed
 from memeval.comparing.changes import changes
 from memeval.comparing.comparability import Comparability, compare_manifests
@@ -31,6 +34,9 @@ __all__ = ["Comparison", "compare"]
 
 Source = Run | Outcomes | Mapping[str, Any] | str | os.PathLike[str]
 MARGIN = 0.10
+# Below, a level less what earlier looks spent is lost in the rounding of floats.
+LEAST_ALPHA = 1e-6
+MOST_LOOKS = 10_000
 WITHHELD = frozenset({"INVALID", "NOT COMPARABLE"})
 
 
@@ -135,7 +141,7 @@ def compare(
     margin : float
         Net loss of recall_all on unseen queries, 0 to 1, that is still no loss.
     alpha : float
-        One-sided level of tests and bounds, above 0 and below 0.5.
+        One-sided level of tests and bounds, from 1e-6, below 0.5.
     rule : {'paired', 'tolerance'}
         ``tolerance`` decides by fixed tolerances and newly failing probes, as the specification
         has it: easy to say, and mostly noise where answers vary.
@@ -145,9 +151,10 @@ def compare(
         Whether a probe that takes more than 1.2 times as long fails the comparison; else it is
         warned of.
     looks : int, optional
-        How many runs were compared with this baseline before (`memeval.timeline.looks` counts
-        them): the level of this one is ``alpha / ((looks + 1) (looks + 2))``, so that all of them
-        together keep `alpha`. Without, this is taken as the only one.
+        How many runs were compared with this baseline before, at most 10,000
+        (`memeval.timeline.looks` counts them): the level of this one is
+        ``alpha / ((looks + 1) (looks + 2))``, so that all of them together keep `alpha`. Without,
+        this is taken as the only one.
     anyway : bool
         Go on where the manifests say that both do not measure the same thing.
 
@@ -167,12 +174,18 @@ def compare(
     -----
     The first that matches decides: INVALID, a suite is; NOT COMPARABLE, the manifests say; FAIL, a
     gate that needs no baseline (leak in any repeat, broken contract, floor out of reach, errors,
-    store fault), or the ratchet (what passed in every repeat passes in none: any such probe where
-    both sides are verified deterministic, else probes marked must with three repeats a side); SAME,
-    all ranked lists are; FAIL, one of the two primary tests, McNemar's mid-p on recall_all and the
-    sign flip on ndcg, is significant after Holm; PASS, the upper bound of the net loss of
-    recall_all (square-and-add) is below the margin; else CANNOT TELL. A PASS is also withheld where
-    a probe marked must was lost in too few repeats to be sure.
+    store fault), or the ratchet (what passed in every repeat passes in none, where both sides are
+    verified deterministic; and probes marked must that passed in every repeat and do not now, from
+    three repeats a side, or where the store cannot take them now); SAME, all ranked lists of all
+    repeats are known and identical; FAIL, one of the two primary tests, McNemar's mid-p on
+    recall_all and the sign flip on ndcg, is significant after Holm; PASS, the upper bound of the
+    net loss of recall_all (square-and-add) is below the margin; else CANNOT TELL. A PASS is also
+    withheld where a probe marked must was lost in too few repeats to be sure, and where repeats
+    pass more seldom by the margin or more.
+
+    With repeats, a probe counts as found where most of its repeats passed, in recall_all, its test
+    and its bound; in the sign flip, a probe of which the first repeat came to something else than
+    most did counts as unmoved. All other numbers are of the first repeat.
 
     Examples
     --------
@@ -182,7 +195,7 @@ def compare(
     >>> compare(run, run).verdict.word
     'SAME'
     """
-    _check(margin=margin, alpha=alpha, tolerance=tolerance)
+    _check(margin=margin, alpha=alpha, tolerance=tolerance, looks=looks)
     if rule not in ("paired", "tolerance"):
         raise MemevalError(f"rule is {rule!r}, wanted 'paired' or 'tolerance'; leave it out")
     level = alpha if looks is None else spent_alpha(looks, alpha)
@@ -214,13 +227,21 @@ def compare(
     )
 
 
-def _check(*, margin: float, alpha: float, tolerance: float) -> None:
+def _check(*, margin: Any, alpha: Any, tolerance: Any, looks: Any) -> None:
     """Refuse an option that is no number in its range."""
+    below_half, below_one = math.nextafter(0.5, 0.0), math.nextafter(1.0, 0.0)
     ranges = (
-        ("margin", margin, 0.0 < margin < 1.0, "a share above 0 and below 1"),
-        ("alpha", alpha, 0.0 < alpha < 0.5, "a level above 0 and below 0.5"),
-        ("tolerance", tolerance, 0.0 <= tolerance < math.inf, "a share from 0"),
+        ("margin", margin, (math.ulp(0.0), below_one), "a share above 0 and below 1"),
+        ("alpha", alpha, (LEAST_ALPHA, below_half), f"a level from {LEAST_ALPHA:g}, below 0.5"),
+        ("tolerance", tolerance, (0.0, sys.float_info.max), "a share from 0"),
     )
-    for name, value, fits, wanted in ranges:
-        if not fits:
-            raise MemevalError(f"{name} is {value!r}, wanted {wanted}; leave it out otherwise")
+    for name, value, (least, greatest), wanted in ranges:
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        if not number or not least <= value <= greatest:
+            raise MemevalError(f"{name} is {shown(value)}, wanted {wanted}; leave it out otherwise")
+    whole = isinstance(looks, Integral) and not isinstance(looks, bool)
+    if looks is not None and not (whole and 0 <= looks <= MOST_LOOKS):
+        raise MemevalError(
+            f"looks is {shown(looks)}, wanted a whole number from 0 to {MOST_LOOKS:,}, or None; "
+            "after so many looks nothing could be shown: accept a new baseline"
+        )

@@ -1,37 +1,35 @@
-"""Was it chance? The probes that changed are asked again before a verdict of FAIL counts.
+"""Was it chance? Everything is asked again before a verdict of FAIL counts.
 
 A store whose answers vary loses probes now and then without being any worse. So where tests fail
-such a store, the probes that changed are asked again, several times, of clean stores, and the
-comparison is decided anew with what they typically give.
+such a store, all its probes are asked again of clean stores, and the comparison is decided anew
+on this fresh run alone: an independent replication, in which a real fall falls again. To ask only
+what changed again, or to take the middle of repeats, would hide what goes wrong less than half of
+the time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from memeval import frames
-from memeval.columns import Schema, conform
 from memeval.comparing import gates
 from memeval.comparing import tolerance as fixed
-from memeval.comparing.deltas import TIE
+from memeval.comparing.changes import changes
 from memeval.comparing.differences import flat, under_test
 from memeval.comparing.manifests import told
-from memeval.comparing.sides import Sides, count
+from memeval.comparing.sides import Sides, count, listed
 from memeval.comparison import Comparison, compare
 from memeval.errors import IncomparableRunsError, MemevalError
 from memeval.harness.collecting import Progress
-from memeval.metrics import score
 from memeval.outcomes import Outcomes, outcomes_of
 from memeval.record import Record
 from memeval.runner import run as ask
 from memeval.runs import Run
 from memeval.stores.bound import View
-from memeval.suite import Suite
+from memeval.verdicts import Verdict
 
 __all__ = ["confirm", "needs_confirming"]
 
@@ -61,13 +59,15 @@ def needs_confirming(comparison: Comparison) -> bool:
     bool
         False where a gate or the ratchet failed it too, where both sides are verified
         deterministic, and for every other verdict: to ask again until it fails would be as wrong
-        as to ask again until it passes.
+        as to ask again until it passes. The gate on time is one of the gates.
     """
     if comparison.verdict.word != "FAIL":
         return False
     sides = _sides(comparison)
     objections = [*gates.absolute(comparison.current), *gates.ratchet(sides)]
-    return not objections and not gates.deterministic(sides)
+    slower = comparison.of("latency_ms")["regressed"]
+    gated = bool(objections) or (not pd.isna(slower) and bool(slower))
+    return not gated and not gates.deterministic(sides)
 
 
 def confirm(
@@ -82,7 +82,7 @@ def confirm(
     is_stale: Callable[[Record], bool] | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Ask the probes that changed again, and decide again, where a FAIL may be chance.
+    """Ask all probes again, and decide on the fresh run alone, where a FAIL may be chance.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def confirm(
     make_store : callable or str
         Gives a fresh store, as for `memeval.run`: the one that was run.
     repeats : int
-        How often each of these probes is asked of a store of its own.
+        How often each probe is asked in the fresh run; at least as often as in the first.
     tolerance, latency_gate, anyway
         As they were given to `memeval.compare`.
     retrieve, is_stale
@@ -102,8 +102,8 @@ def confirm(
     Returns
     -------
     Comparison
-        The same where nothing is to be confirmed (`needs_confirming`), else one that says in its
-        notes what came of it.
+        The baseline with the fresh run; where nothing is to be confirmed (`needs_confirming`), the
+        one that was given. Its first note says what was done, or why nothing was.
 
     Raises
     ------
@@ -117,9 +117,13 @@ def confirm(
 
     Notes
     -----
-    Of the fresh repeats of a probe the middle one, by recall_all and then ndcg, stands for all.
-    A leak or a broken contract fails whatever the repeats say, and a search that failed stays so.
-    The baseline is not asked again.
+    The fresh run is independent of the first one, and `memeval.compare` decides on it as on any
+    other: the tests take as many of its repeats as the first run had, so that they measure the
+    same once more; leaks, contract, ratchet and must take all its repeats, and so does all of the
+    tolerance rule.
+    So the level of the tests holds for it, and a false FAIL needs chance twice. A gate, or a must
+    lost in enough repeats, of the first run is never asked again: it stands, and so does a time
+    that the first run could judge. The baseline is not asked again.
 
     Examples
     --------
@@ -127,39 +131,65 @@ def confirm(
     >>> probe = me.Probe("lunch", "noodle bar", [me.Record("r1", "Lunch: noodle bar.")], ["r1"])
     >>> run = me.run([probe], "sqlite")
     >>> same = compare(run, run)
-    >>> confirm(same, "sqlite") is same
-    True
+    >>> confirm(same, "sqlite").notes[0]
+    'not asked again: only a FAIL is confirmed, and the verdict is SAME'
     """
     if not needs_confirming(comparison):
-        return comparison
+        return replace(comparison, notes=(_why_not(comparison), *comparison.notes))
     run = _run_of(comparison, {"retrieve": retrieve, "is_stale": is_stale})
-    names = _changed(_sides(comparison))
-    if not names:
-        return comparison
     options = {n: v for n, v in run.manifest.options.items() if n in _AS_BEFORE}
     fresh = ask(
-        _with_histories(run.suite, names),
+        run.suite,
         make_store,
-        repeats=repeats,
+        repeats=max(repeats, run.manifest.repeats),
         seed=run.manifest.seed,
         retrieve=retrieve,
         is_stale=is_stale,
         progress=progress,
         allow_errors=run.allow_errors,
+        floors=run.floors,
         **options,
     )
     _refuse_other(run, fresh)
+    tested = fresh if comparison.rule == "tolerance" else _first(fresh, run.manifest.repeats)
     again = compare(
         comparison.baseline,
-        _replaced(comparison.current, run, fresh, names),
+        _judged_alike(tested, comparison),
         margin=comparison.margin,
         alpha=comparison.alpha,
         rule=comparison.rule,
         tolerance=tolerance,
-        latency_gate=latency_gate,
+        latency_gate=latency_gate and bool(pd.isna(comparison.of("latency_ms")["regressed"])),
         anyway=anyway,
     )
-    return replace(again, notes=(_note(again, len(names), repeats), *again.notes))
+    again = _gated(again, _judged_alike(fresh, comparison))
+    return replace(again, notes=(*_notes(comparison, again, fresh, tested), *again.notes))
+
+
+def _first(fresh: Run, repeats: int) -> Run:
+    """Its first repeats, as many as the first run had: the same measurement once more."""
+    hits, calls = (table[table["repeat"].lt(repeats)] for table in (fresh.hits, fresh.calls))
+    manifest = replace(fresh.manifest, repeats=repeats)
+    return replace(fresh, hits=hits, calls=calls, manifest=manifest)
+
+
+def _gated(again: Comparison, whole: Outcomes) -> Comparison:
+    """The same, with gates, ratchet and changed probes by all repeats."""
+    made = replace(again, current=whole)
+    sides = _sides(made)
+    made = replace(made, changes=changes(sides))
+    if again.withheld or again.rule == "tolerance":
+        return made
+    objections = [*gates.absolute(whole), *gates.ratchet(sides)]
+    if again.verdict.word == "FAIL":
+        objections.append(gates.Objection(again.verdict.reason, again.verdict.next_step))
+    verdict = gates.failed(list(dict.fromkeys(objections)))
+    doubtful = gates.unconfirmed(sides)
+    if not verdict and again.passed and doubtful:
+        reason = f"marked must, lost in too few repeats to be sure: {listed(doubtful)}"
+        todo = f"ask both sides {gates.ENOUGH_REPEATS} times or more: memeval run --repeats 5"
+        verdict = Verdict("CANNOT TELL", reason, todo, 0)
+    return replace(made, verdict=verdict or again.verdict)
 
 
 def _sides(comparison: Comparison) -> Sides:
@@ -188,26 +218,6 @@ def _run_of(comparison: Comparison, given: dict[str, Any]) -> Run:
     return run
 
 
-def _changed(sides: Sides) -> set[str]:
-    """Probes that both answered and that came to something else, for better or worse."""
-    before, after = sides.before, sides.after
-    answered = sides.asked & after["status"].eq("ok").to_numpy(np.bool_)
-    differs = sides.lost | sides.gained | sides.flaky
-    for column in ("recall_all", "ndcg"):
-        old, new = (rows[column].to_numpy(np.float64, na_value=np.nan) for rows in (before, after))
-        differs = differs | ~np.isclose(old, new, rtol=0.0, atol=TIE, equal_nan=True)
-    return set(sides.named(answered & differs))
-
-
-def _with_histories(suite: Suite, names: Collection[str]) -> Suite:
-    """These probes, and those that share a history with them: its haystack is made for all."""
-    shared = {probe.history for probe in suite if probe.name in names and probe.history}
-    kept = tuple(p for p in suite if p.name in names or p.history in shared)
-    histories = {name: ops for name, ops in suite.histories.items() if name in shared}
-    whole = max(suite.chosen_of, len(suite))
-    return replace(suite, probes=kept, histories=histories, chosen_of=whole)
-
-
 def _refuse_other(run: Run, fresh: Run) -> None:
     differences = list(under_test(flat(told(run)), flat(told(fresh))))
     if differences:
@@ -217,61 +227,40 @@ def _refuse_other(run: Run, fresh: Run) -> None:
         )
 
 
-def _replaced(current: Outcomes, run: Run, fresh: Run, names: Collection[str]) -> Outcomes:
-    """The current side with what these probes typically give."""
-    merged = _merged(run, _typical_first(fresh), names)
-    return replace(outcomes_of(merged, current.source), manifest=current.manifest)
+def _judged_alike(fresh: Run, comparison: Comparison) -> Outcomes:
+    """The fresh outcomes; the suite is judged as it was, the store by what it did now."""
+    judged, now = comparison.current.validity, fresh.validity
+    if now.store_faults:
+        judged = replace(judged, store_faults=now.store_faults, next_step=now.next_step)
+    source = f"{comparison.current.source}, asked again"
+    return replace(outcomes_of(fresh, source), validity=judged)
 
 
-def _typical_first(fresh: Run) -> Run:
-    """The same run with the middle repeat of each probe in the place of the first."""
-    scored = [
-        _of_repeat(fresh, repeat).assign(repeat=repeat)
-        for repeat in sorted(fresh.calls["repeat"].unique())
-    ]
-    every = pd.concat(scored, ignore_index=True)
-    order = ["probe", "recall_all", "ndcg", "passed", "repeat"]
-    every = every[order].sort_values(order, kind="stable", na_position="first")
-    sizes = every.groupby("probe")["repeat"].transform("size")
-    middle = every[every.groupby("probe").cumcount().eq((sizes - 1) // 2)]
-    chosen = dict(zip(middle["probe"], middle["repeat"], strict=True))
-    hits, calls = (_swapped(table, chosen) for table in (fresh.hits, fresh.calls))
-    return replace(fresh, hits=hits, calls=calls)
+def _why_not(comparison: Comparison) -> str:
+    """Why nothing was asked again."""
+    word = comparison.verdict.word
+    if word != "FAIL":
+        return f"not asked again: only a FAIL is confirmed, and the verdict is {word}"
+    if gates.deterministic(_sides(comparison)):
+        return (
+            "not asked again: both sides are verified deterministic, so that the same would come "
+            "back"
+        )
+    return "not asked again: a gate or a probe marked must failed it too, which is never chance"
 
 
-def _of_repeat(run: Run, repeat: int) -> pd.DataFrame:
-    hits, calls = (t[t["repeat"].eq(repeat)].assign(repeat=0) for t in (run.hits, run.calls))
-    return score(hits, run.qrels, calls, count_tokens=len)
-
-
-def _swapped(table: pd.DataFrame, chosen: dict[str, int]) -> pd.DataFrame:
-    """Repeats renumbered: the chosen one of each probe is the first, the first has its number."""
-    middle, repeat = table["probe"].map(chosen).astype("int64"), table["repeat"]
-    numbers = repeat.mask(repeat.eq(middle), 0).mask(repeat.eq(0), middle)
-    return table.assign(repeat=numbers.astype(repeat.dtype))
-
-
-def _merged(run: Run, fresh: Run, names: Collection[str]) -> Run:
-    """The first run with the answers of the second to these probes."""
-    order = {probe.name: n for n, probe in enumerate(run.suite)}
-
-    def joined(old: pd.DataFrame, new: pd.DataFrame, schema: Schema) -> pd.DataFrame:
-        kept = [old[~old["probe"].isin(names)], new[new["probe"].isin(names)]]
-        both = pd.concat([table for table in kept if len(table)] or [old[:0]], ignore_index=True)
-        keys = ["order", *(key for key in ("repeat", "rank") if key in both)]
-        both["order"] = both["probe"].map(order)
-        return conform(both.sort_values(keys, kind="stable"), schema)
-
-    return replace(
-        run,
-        hits=joined(run.hits, fresh.hits, frames.HITS),
-        calls=joined(run.calls, fresh.calls, frames.CALLS),
-        qrels=joined(run.qrels, fresh.qrels, frames.QRELS),
+def _notes(first: Comparison, again: Comparison, fresh: Run, tested: Run) -> Iterator[str]:
+    """What was done, what came of it, and which lost must-probes the first run had."""
+    n, most = tested.manifest.repeats, fresh.manifest.repeats
+    part = "" if n == most else f"the tests by its first {count(n, 'repeat')}, gates by all; "
+    asked = (
+        f"all {count(len(again.current), 'probe')} were asked again {count(most, 'time')} each, "
+        f"and this fresh run alone decides ({part}the first run has no part in it)"
     )
-
-
-def _note(again: Comparison, n: int, repeats: int) -> str:
-    asked = f"{count(n, 'probe')} that changed asked again {repeats} times each"
     if again.verdict.word == "FAIL":
-        return f"confirmed: {asked}, and it fails still"
-    return f"not confirmed: the first run failed; {asked}, it does not"
+        yield f"confirmed: the first run failed; {asked}: it fails too"
+    else:
+        yield f"not confirmed: the first run failed; {asked}: it comes to {again.verdict.word}"
+    doubtful = gates.unconfirmed(_sides(first))
+    if doubtful:
+        yield f"marked must and lost in the first run: {listed(doubtful)}"

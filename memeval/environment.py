@@ -111,10 +111,14 @@ def _read(path: Path) -> str:
 
 
 def _git(*arguments: str) -> str | None:
-    """Output of one git command in the working directory; None where there is no repository."""
+    """Output of one git command in the working directory; None where there is no repository.
+
+    No program that watches files for the repository is started, and nothing is written to it.
+    """
     try:
         done = subprocess.run(
-            ["git", *arguments],
+            ["git", "--no-pager", "-c", "core.fsmonitor=false", *arguments],
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
             capture_output=True,
             encoding="utf-8",
             errors="replace",

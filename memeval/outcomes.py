@@ -6,6 +6,7 @@ specification hold more or less of the same; as `Outcomes` they stand side by si
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ import pandas as pd
 from memeval.checks.kinds import shown
 from memeval.comparing.manifests import told
 from memeval.errors import RunFileError
-from memeval.files.headline import metrics_from, spoken_metric
+from memeval.files.headline import metrics_from, spoken_cutoff, spoken_metric
 from memeval.files.outcome_lines import NEXT, rows_from
 from memeval.files.outcome_rows import repeats_of, rows_of
 from memeval.files.runfiles import FORMAT as RUN_FORMAT
@@ -32,6 +33,8 @@ from memeval.verdicts import Validity
 Kind = Literal["run", "baseline", "results", "bare"]
 FORMATS: Mapping[str, Kind] = {"memeval baseline": "baseline", "memeval results": "results"}
 VERSION = 1
+# What two roundings to six decimals, of each probe and of their mean, come to.
+ROUNDING = 2e-6
 WANTED = "a run, a results file or a baseline that memeval wrote"
 _BARE = Validity(
     "unchecked",
@@ -227,17 +230,36 @@ def _from(payload: Mapping[str, Any], source: str) -> Outcomes:
             f"{source}: says {shown(payload.get('probes'))} probes and lists {len(probes)}; wanted "
             f"the file as memeval wrote it, not merged or edited by hand; {NEXT}"
         )
+    metrics = metrics_from(payload, source)
+    if kind != "bare":
+        _refuse_edited(metrics, probes, source)
     return Outcomes(
         probes=probes,
-        metrics=metrics_from(payload, source),
+        metrics=metrics,
         kind=kind,
         source=source,
         validity=_validity(payload, source),
         manifest=_manifest(payload, source),
         answers=answers,
-        floors=metrics_from({"metrics": _mapping(payload, "floors", source)}, f"{source}: floors"),
+        floors=metrics_from(
+            {"metrics": _mapping(payload, "floors", source)}, f"{source}: floors", bounds=True
+        ),
         allow_errors=_whole(payload, "allow_errors", source),
     )
+
+
+def _refuse_edited(metrics: Mapping[str, float], probes: pd.DataFrame, source: str) -> None:
+    """Refuse a figure that the single probes contradict: one of both was edited."""
+    for metric, column in (("recall_all", "recall_all"), ("mrr", "rr")):
+        told, values = metrics.get(metric, math.nan), probes[column].dropna()
+        if math.isnan(told) or not len(values):
+            continue
+        mean = float(values.astype("float64").mean())
+        if abs(mean - told) > ROUNDING:
+            raise RunFileError(
+                f"{source}: {metric} is {told:g}, but its probes come to {mean:g}; wanted the file "
+                f"as memeval wrote it, not edited by hand; {NEXT}"
+            )
 
 
 def _kind(payload: Mapping[str, Any], source: str) -> Kind:
@@ -282,6 +304,8 @@ def _manifest(payload: Mapping[str, Any], source: str) -> dict[str, Any]:
         made["environment"] = {**around, "commit": payload["commit"]}
     if made and payload.get("at") is not None:
         made["created_at"] = payload["at"]
+    if "format" not in payload and (k := spoken_cutoff(payload, source)) is not None:
+        made.setdefault("k", k)
     return made
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from memeval.checks.kinds import shown
 from memeval.comparing import gates
 from memeval.comparing.sides import count
-from memeval.comparing.tolerance import TOLERANCE, beyond
+from memeval.comparing.tolerance import TOLERANCE, UNCOUNTED, beyond, vanished
 from memeval.comparison import Comparison, compare
+from memeval.errors import RunFileError
 from memeval.outcomes import Outcomes, as_outcomes
 from memeval.runs import Run
 from memeval.text import visible
@@ -42,7 +45,8 @@ def check_regression(
     Raises
     ------
     RunFileError
-        If a side cannot be read, or does not tell a metric that is judged.
+        If a side cannot be read, or does not tell a metric that is judged; or the baseline is no
+        path.
 
     See Also
     --------
@@ -58,12 +62,17 @@ def check_regression(
     >>> ok, problems[0]
     (False, 'recall_at_k: 0.900 -> 0.800, by more than 0.03')
     """
+    if not isinstance(baseline_path, str | os.PathLike):
+        raise RunFileError(
+            f"baseline_path is {shown(baseline_path)}, wanted the path of a baseline; to compare "
+            "what is in memory, use memeval.compare"
+        )
     after = as_outcomes(current)
     if not Path(baseline_path).exists():
         return False, [*_leaks(after), *_others(after), missing(baseline_path)]
     made = compare(baseline_path, after, rule="tolerance", tolerance=tolerance)
     problems = [] if made.passed else list(_problems(made, tolerance))
-    return made.passed, [*problems, *_circumstances(made), *made.notes]
+    return made.passed, [*problems, *_uncommon(made), *_circumstances(made), *made.notes]
 
 
 def missing(path: str | os.PathLike[str], options: str = "") -> str:
@@ -87,10 +96,31 @@ def _problems(made: Comparison, allowed: float) -> Iterator[str]:
         return
     yield from _leaks(made.current)
     yield from _others(made.current)
+    gone = (one.reason for one in vanished(made.baseline, made.current))
+    yield from (reason for reason in gone if reason != UNCOUNTED)  # told among the leaks
     yield from (one.reason for one in beyond(made.frame, allowed))
     lost = made.named("lost")
     if lost:
         yield "newly failing probes: " + ", ".join(map(visible, lost))
+
+
+def _uncommon(made: Comparison) -> Iterator[str]:
+    """Probes that only one side has, by name: a probe that is gone can fail no more."""
+    for word, words in (("removed", "gone"), ("added", "new")):
+        names = made.named(word)
+        if names:
+            verb = "is" if len(names) == 1 else "are"
+            listed = ", ".join(map(visible, names))
+            counted = f"{count(len(names), 'probe')} {verb} {words}"
+            yield f"{word}: {counted}: {listed}{_passed(made, word)}"
+
+
+def _passed(made: Comparison, word: str) -> str:
+    """How many of the removed probes had passed."""
+    if word == "added":
+        return ""
+    passed = len(made.baseline.passing.intersection(made.named(word)))
+    return f" ({passed} had passed); deleting a failing probe is no success"
 
 
 def _circumstances(made: Comparison) -> Iterator[str]:
@@ -107,6 +137,8 @@ def _leaks(current: Outcomes) -> Iterator[str]:
     leaks = gates.leaked(current)
     if leaks:
         yield f"LEAK GATE: {count(leaks, 'forbidden record')} came back; a leak is never traded off"
+    if math.isnan(current.metrics.get("leaks", 0.0)):
+        yield UNCOUNTED
 
 
 def _others(current: Outcomes) -> Iterator[str]:

@@ -39,6 +39,9 @@ METRICS: Mapping[str, Literal["higher", "lower"]] = MappingProxyType(
         "latency_p50_ms": "lower",
         "latency_p95_ms": "lower",
         "latency_p99_ms": "lower",
+        "cold_p50_ms": "lower",
+        "write_p50_ms": "lower",
+        "visible_p50_ms": "lower",
         "context_tokens": "lower",
         "llm_calls": "lower",
         "flaky_rate": "lower",
@@ -112,6 +115,9 @@ def summarize(
     - ``zero_result_rate``: share of all probes whose search was ok and came back empty.
     - ``latency_p*_ms``: Hyndman-Fan 8 over probes; the interval is two order statistics, and NA
       below 6, 72 and 368 probes for the three.
+    - ``cold_p50_ms``, ``write_p50_ms``, ``visible_p50_ms``: medians over `calls` of the search for
+      a fixed word before the scored one, of writing a history, and of the wait until it could be
+      found; NA where nothing was written or waited for.
     - ``flaky_rate``: share of the probes asked more than once whose repeats do not agree.
 
     - ``not_stored``, ``not_visible``, ``not_supported``: probes with that status.
@@ -148,6 +154,7 @@ def summarize(
         "abstention_auroc": _auroc(asked, hits, calls, score_order),
         "zero_result_rate": share((asked["status"] == "ok") & (asked["n_returned"] == 0)),
         **_latency(asked["latency_ms"]),
+        **_beside(calls),
         "context_tokens": _context(asked),
         "llm_calls": UNDEFINED if calls is None else mean(calls["llm_calls"]),
         "flaky_rate": _flaky(asked, calls),
@@ -267,6 +274,17 @@ def _latency(latency: pd.Series) -> dict[str, Measured]:
         name: Measured(stats.quantile_hf8(known, q), len(known), *stats.quantile_interval(known, q))
         for name, q in quantiles.items()
     }
+
+
+def _beside(calls: pd.DataFrame | None) -> dict[str, Measured]:
+    """Half of the times that are no part of the scored search, each apart."""
+    made = {}
+    for name in ("cold_ms", "write_ms", "visible_ms"):
+        known = np.empty(0) if calls is None else calls[name].dropna().to_numpy(np.float64)
+        low, high = stats.quantile_interval(known, 0.5)
+        median = Measured(stats.quantile_hf8(known, 0.5), len(known), low, high)
+        made[name.replace("_ms", "_p50_ms")] = median
+    return made
 
 
 def _flaky(asked: pd.DataFrame, calls: pd.DataFrame | None) -> Measured:

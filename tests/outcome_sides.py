@@ -92,3 +92,17 @@ def side(
         "answers": answers,
     }
     return Outcomes(**(made | more))
+
+
+def agreeing(payload: dict[str, Any]) -> dict[str, Any]:
+    """A results file of single repeats whose probes were changed, with the figures they come to."""
+    ranks = []
+    for entry in payload["per_probe"].values():
+        passed = entry["hit"] and not entry["leaked"]
+        entry["passes"] = f"{int(passed)}/1"
+        if entry["n_expected"]:
+            ranks.append(entry["rank"] if entry["hit"] else None)
+    recall = "recall_at_5" if "recall_at_5" in payload else "recall_at_k"
+    payload[recall] = round(sum(rank is not None for rank in ranks) / len(ranks), 6)
+    payload["mrr"] = round(sum(1 / rank for rank in ranks if rank) / len(ranks), 6)
+    return payload

@@ -201,13 +201,25 @@ def test_chosen_probes_and_bare_numbers_hold_too_little(made: Run, tmp_path: Pat
         accept({"recall_at_k": 0.9, "per_probe": {}}, tmp_path / "b.json", reason="r")
 
 
-@pytest.mark.parametrize("text", ['{"name": "app"}', "probes:\n- name: x\n", "[]", "\x00\xff"])
+BARE = '{"recall_at_k": 0.9, "mrr": 0.5}'
+
+
+@pytest.mark.parametrize(
+    "text", [BARE, '{"per_probe": {}}', '{"name": "app"}', "probes:\n- name: x\n", "[]", "\x00\xff"]
+)
 def test_another_file_is_never_written_over(text: str, made: Run, tmp_path: Path) -> None:
     path = tmp_path / "b.json"
     path.write_text(text, encoding="latin-1")
     with pytest.raises(RunFileError, match=r"b\.json"):
         accept(made, path, reason="r")
     assert path.read_text(encoding="latin-1") == text
+
+
+def test_the_bare_dictionary_is_said_to_be_no_baseline(made: Run, tmp_path: Path) -> None:
+    path = tmp_path / "b.json"
+    path.write_text(BARE)
+    with pytest.raises(RunFileError, match=r"b\.json: is no baseline of memeval"):
+        accept(made, path, reason="r")
 
 
 def test_runs_sources_and_conflicts_are_not_written_over(made: Run, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,6 +16,7 @@ from memeval.record import Hit, Receipt, Record
 from memeval.stores.base import Capabilities
 from memeval.stores.bound import BoundStore, CallLimitError, Meter, SearchTimeoutError, View
 from memeval.stores.broken import NullStore, ShuffledStore
+from memeval.stores.sqlite import SqliteStore
 
 NOODLES = Record("r1", "Noodles at the red bar.", "ana")
 ASKED = View("where are noodles", 5, "ana")
@@ -352,3 +354,35 @@ def test_a_store_that_forks_a_snapshot_is_scratched_in_the_fork() -> None:
         store.put(Record("r2", "Noodles again.", "ana"))
         assert len(store.search(ASKED)) == 2
     assert len(store.search(ASKED)) == 1 and store.inner is inner
+
+
+class Halved(SqliteStore):
+    """Changes how a record is written, and nothing else."""
+
+    def put(self, record: Record) -> Receipt:
+        return super().put(dataclasses.replace(record, text=record.text[: len(record.text) // 2]))
+
+
+class Through:
+    """Hands on what it does not change."""
+
+    def __init__(self) -> None:
+        self.inner = SqliteStore()
+
+    def put(self, record: Record) -> Receipt:
+        return self.inner.put(record)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+
+@pytest.mark.parametrize("make", [Halved, Through])
+def test_a_put_of_its_own_is_not_passed_by_for_an_inherited_put_many(make: Any) -> None:
+    store = BoundStore(make())
+    assert store.supports("put_many") and not store.batches
+    store.put_many([Record("r1", "blue kiosk red van")])
+    assert store.meter.puts == 1
+
+
+def test_a_subclass_that_changes_nothing_writes_in_batches() -> None:
+    assert BoundStore(type("Same", (SqliteStore,), {})()).batches

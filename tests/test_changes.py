@@ -6,7 +6,7 @@ import dataclasses
 
 import pandas as pd
 
-from memeval.comparing.changes import changes
+from memeval.comparing.changes import changes, not_asked
 from memeval.comparing.sides import Sides, listed
 from memeval.outcomes import Outcomes
 from tests.outcome_sides import side
@@ -89,3 +89,21 @@ def test_a_gained_probe_is_displaced_by_nothing_though_its_record_fell() -> None
     before = answering(side({"a": 1}, leaks={"a": 1}), a=("gold", "leak"))
     row = changed(before, answering(side({"a": 2}), a=("x", "gold")), ("a",)).loc["a"]
     assert row["change"] == "gained" and pd.isna(row["displaced_by"])
+
+
+def test_with_repeats_ranks_are_said_to_be_of_the_first() -> None:
+    before = side({"a": 1}, passes={"a": (5, 5)})
+    row = changed(before, side({"a": None}, passes={"a": (4, 5)}), ("a",)).loc["a"]
+    assert "4 of 5 now; in the first repeat: first expected record at rank 1" in row["reason"]
+    once = changed(side({"a": 1}), side({"a": None}), ("a",)).loc["a"]
+    assert "first repeat" not in once["reason"]
+
+
+def test_a_probe_that_the_store_cannot_take_is_not_asked_and_has_no_rank() -> None:
+    gone = side({"a": None}, status={"a": "not_supported"})
+    now = changed(side({"a": 1}), gone, ("a",)).loc["a", "reason"]
+    assert now == "passed before, not now; not asked now: the store cannot take it"
+    assert not_asked(now) == (False, True)
+    then = changed(gone, side({"a": 1}), ("a",)).loc["a", "reason"]
+    assert not_asked(then) == (True, False) and "not found" not in then
+    assert not_asked(None) == (False, False)

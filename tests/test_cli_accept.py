@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from memeval.cli import main
+from tests.outcome_sides import agreeing
 
 APP = Path(__file__).parent / "cli_app"
 BASELINE = "eval-results.baseline.json"
@@ -49,7 +50,7 @@ def test_lost_and_gained_probes_are_named(app: Path, capsys: Captured) -> None:
     payload = json.loads((app / "eval-results.json").read_text())
     name = next(n for n, entry in payload["per_probe"].items() if entry["n_expected"])
     payload["per_probe"][name] |= {"hit": False, "rank": None, "passes": "0/1", "ids": []}
-    (app / "worse.json").write_text(json.dumps(payload))
+    (app / "worse.json").write_text(json.dumps(agreeing(payload)))
     capsys.readouterr()
     assert main(["accept", "worse.json", "--reason", "given up", "--format", "json"]) == 0
     told = json.loads(capsys.readouterr().out)

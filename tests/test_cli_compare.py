@@ -15,6 +15,7 @@ from memeval.cli import main
 from memeval.files.resultsfile import write_results
 from memeval.runner import run
 from memeval.stores.sqlite import SqliteStore
+from tests.outcome_sides import agreeing
 from tests.suites import suite
 
 APP = Path(__file__).parent / "cli_app"
@@ -46,6 +47,7 @@ def edit(steady: bool = True, **entries: dict[str, Any]) -> None:
         if name == "eval-results.json":
             for probe, values in entries.items():
                 payload["per_probe"][probe.replace("_", "-")] |= values
+            agreeing(payload)
         Path(name).write_text(json.dumps(payload))
 
 
@@ -176,10 +178,16 @@ def test_the_rule_of_the_specification(here: Path, capsys: Captured) -> None:
     code, out, _ = called(capsys, "--rule", "tolerance")
     assert code == 1 and "newly failing probes: positive-07" in out
     code, out, _ = called(capsys, "--rule", "tolerance", "--tolerance", "0.01")
-    assert "recall_at_k: 1.000 -> 0.978, by more than 0.01" in " ".join(out.split())
+    assert "recall_all: 1.000 -> 0.978, by more than 0.01" in " ".join(out.split())
     assert "smaller than one probe of 45" in " ".join(out.split())
     code, _, err = called(capsys, "--tolerance", "0.1")
     assert code == 2 and "--rule tolerance" in err
+
+
+def test_so_many_looks_that_nothing_could_be_shown_are_2(here: Path, capsys: Captured) -> None:
+    code, out, err = called(capsys, "--looks", "100000000")
+    assert code == 2 and not out and "looks is 100000000, wanted" in " ".join(err.split())
+    assert "bug in memeval" not in err
 
 
 def test_looks_make_it_stricter_and_can_be_counted(here: Path, capsys: Captured) -> None:
@@ -191,7 +199,14 @@ def test_looks_make_it_stricter_and_can_be_counted(here: Path, capsys: Captured)
 
 
 @pytest.mark.parametrize(
-    "argv", [["--margin", "2"], ["--margin", "x"], ["--looks", "-1"], ["--rule", "sketch"]]
+    "argv",
+    [
+        ["--margin", "2"],
+        ["--margin", "x"],
+        ["--margin", "0"],
+        ["--looks", "-1"],
+        ["--rule", "sketch"],
+    ],
 )
 def test_usage_errors_are_2(argv: list[str], here: Path, capsys: Captured) -> None:
     code, out, err = called(capsys, *argv)
@@ -214,3 +229,11 @@ def test_run_accept_run_compare_in_a_folder_of_the_user(
     runs = list((tmp_path / ".memeval" / "runs").glob("*.json"))
     first = str(min(runs, key=lambda path: path.stat().st_mtime_ns))
     assert called(capsys, BASELINE, first)[0] == 0
+
+
+def test_a_gate_on_time_without_times_is_0_or_3_and_says_so(here: Path, capsys: Captured) -> None:
+    code, out, _ = called(capsys, "--latency-gate")
+    told = " ".join(out.split())
+    assert code == 0 and "VERDICT: CANNOT TELL" in out and "cannot gate on time" in told
+    assert "compare two run files" in told
+    assert called(capsys, "--latency-gate", "--strict")[0] == 3

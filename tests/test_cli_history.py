@@ -54,6 +54,14 @@ def test_a_line_per_metric_and_the_newest_commits(repo: Repository, capsys: Capt
     ]
 
 
+def test_a_share_that_stands_on_other_probes_is_told(repo: Repository, capsys: Captured) -> None:
+    for positive in (2, 3):
+        probes = {f"p{n}": {"hit": True, "n_expected": int(n < positive)} for n in range(4)}
+        repo.commit(spec(1.0, per_probe=probes))
+    assert main(["history"]) == 0
+    assert "recall_all stands on 2 to 3 positive probes" in capsys.readouterr().out
+
+
 def test_a_break_is_marked_and_told(repo: Repository, capsys: Captured) -> None:
     repo.commit(spec(0.25))
     repo.commit(spec(0.5))

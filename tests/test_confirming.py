@@ -1,4 +1,4 @@
-"""A FAIL of a store whose answers vary counts where the changed probes fail again."""
+"""A FAIL of a store whose answers vary counts where a fresh run of all its probes fails too."""
 
 from __future__ import annotations
 
@@ -77,10 +77,9 @@ def test_a_loss_that_stays_is_confirmed() -> None:
     again = confirm(first, Losing)
     assert again.verdict.word == "FAIL"
     assert again.of("recall_all")["losses"] == 10
-    assert again.notes[0].startswith("confirmed: 10 probes that changed asked again 5 times each")
-    asked = again.current.probes.set_index("probe")["n_repeats"]
-    assert set(asked[asked.index.str.startswith("kettle")]) == {5}
-    assert set(asked[~asked.index.str.startswith("kettle")]) == {1}
+    assert again.notes[0].startswith("confirmed: the first run failed; all 30 probes were asked")
+    assert "5 times each, and this fresh run alone decides" in again.notes[0]
+    assert set(again.current.probes["n_repeats"]) == {5}
 
 
 def test_a_loss_that_was_chance_does_not_fail() -> None:
@@ -90,50 +89,70 @@ def test_a_loss_that_was_chance_does_not_fail() -> None:
     assert again.of("recall_all")["losses"] == 0
 
 
-def test_only_what_changed_is_asked_again_as_often_as_told() -> None:
+def test_all_probes_are_asked_again_as_often_as_told() -> None:
     first = failed()
     Losing.asked.clear()
     confirm(first, Losing, repeats=3)
     ours = [query for query in Losing.asked if query.startswith("the ")]
-    assert {query.split()[1] for query in ours} == {"kettle"}
-    # 10 probes, 3 repeats, and the repeat check asks each once more.
-    assert len(ours) == 10 * 3 * 2
+    assert {query.split()[1] for query in ours} == {"kettle", "bicycle", "ladder"}
+    # 30 probes, 3 repeats, and the repeat check asks each once more.
+    assert len(ours) == 30 * 3 * 2
 
 
-def test_gained_probes_are_asked_again_too() -> None:
-    before = outcomes_of(run(words=("violin", "kettle-", "ladder market")))
-    first = compare(before, outcomes_of(run(words=("kettle",))))
-    assert (first.of("recall_all")["losses"], first.of("recall_all")["wins"]) == (10, 1)
-    Losing.words = ("kettle", "ladder market")  # the gain was chance, the losses were not
+def test_the_fresh_run_alone_decides_whatever_the_first_one_lost() -> None:
+    first = failed()
+    Losing.words = ("ladder",)  # other ten than the kettles of the first run
     again = confirm(first, Losing)
-    assert (again.of("recall_all")["losses"], again.of("recall_all")["wins"]) == (10, 0)
+    assert again.verdict.word == "FAIL"
+    assert {name.split("-")[0] for name in again.named("lost")} == {"ladder"}
 
 
-@pytest.mark.parametrize(("fails", "losses"), [(1, 0), (2, 0), (3, 10), (5, 10)])
-def test_most_of_the_repeats_decide_what_a_probe_typically_gives(fails: int, losses: int) -> None:
-    class Sometimes(Losing):
-        made: ClassVar[int] = 0
+class Dropping(SqliteStore):
+    """Loses answers at a rate, by dice of its own; the same store throughout."""
 
-        def __init__(self) -> None:
-            super().__init__()
-            Sometimes.made += 1
-            self.nth = Sometimes.made
+    capabilities = VARYING
+    rate: ClassVar[float] = 0.0
+    dice: ClassVar[random.Random] = random.Random(0)
 
-        def info(self) -> dict[str, Any]:
-            return super().info() | {"name": "Losing"}
+    def search(self, query: str, **options: Any) -> Any:
+        hits = super().search(query, **options)
+        return [] if query.startswith("the ") and self.dice.random() < self.rate else hits
 
-        def search(self, query: str, **options: Any) -> Any:
-            # The self check makes three stores, then every repeat has ten, one a probe.
-            repeat = (self.nth - 4) // 10
-            if query.startswith("the ") and repeat < fails:
-                return []
-            return SqliteStore.search(self, query, **options)
 
-    again = confirm(failed(), Sometimes)
-    assert Sometimes.made == 3 + 5 * 10
-    assert again.of("recall_all")["losses"] == losses
-    kettles = again.current.probes[again.current.probes["probe"].str.startswith("kettle")]
-    assert set(kettles["n_passed"]) == {5 - fails}
+def many(n: int = 80) -> list[me.Probe]:
+    made = []
+    for i in range(n):
+        word = f"thing{i:03}"
+        record = me.Record("r1", f"The {word} stands in the hall.")
+        made.append(me.Probe(word, f"the {word}", [record], ["r1"]))
+    return made
+
+
+def measured(rate: float, suite: list[me.Probe]) -> Run:
+    Dropping.rate = rate
+    return me.run(suite, Dropping, repeats=1, repeat_check=False, contract_checks=False)
+
+
+def confirmed(before: float, after: float, seed: int) -> tuple[str, str]:
+    """Verdicts of the first run and once confirmed."""
+    Dropping.dice, suite = random.Random(seed), many()
+    then = measured(before, suite)
+    first = compare(then, measured(after, suite))
+    again = confirm(first, Dropping, repeats=3)
+    return first.verdict.word, again.verdict.word
+
+
+def test_a_store_that_loses_one_answer_in_eight_goes_on_failing() -> None:
+    # Of 80 probes 9.6 are lost; at five, and no gain, the tests fail: P(Bin(80, .12) >= 5) = .97.
+    found = [confirmed(0.0, 0.12, seed) for seed in range(8)]
+    failing = [again for first, again in found if first == "FAIL"]
+    assert len(failing) >= 6
+    assert failing.count("FAIL") >= len(failing) - 1
+
+
+def test_noise_that_both_sides_have_seldom_fails_once_confirmed() -> None:
+    found = [confirmed(0.05, 0.05, seed) for seed in range(8)]
+    assert [again for _, again in found].count("FAIL") <= 1
 
 
 def test_a_store_that_is_verified_deterministic_is_not_asked_again() -> None:
@@ -144,7 +163,8 @@ def test_a_store_that_is_verified_deterministic_is_not_asked_again() -> None:
     assert first.verdict.word == "FAIL"
     assert not needs_confirming(first)
     Losing.asked.clear()
-    assert confirm(first, Steady) is first
+    again = confirm(first, Steady)
+    assert again.verdict is first.verdict and "verified deterministic" in again.notes[0]
     assert Losing.asked == []
 
 
@@ -168,26 +188,40 @@ def test_worse_ranks_of_a_deterministic_store_are_no_chance() -> None:
     assert not needs_confirming(first)
 
 
-def test_a_search_that_failed_stays_failed_though_it_was_allowed_to() -> None:
-    class Breaking(Losing):
-        def info(self) -> dict[str, Any]:
-            return super().info() | {"name": "Losing"}
-
-        def search(self, query: str, **options: Any) -> Any:
-            if "kettle" in query:
-                raise OSError("gone")
-            return super().search(query, **options)
-
-    first = compare(run(), run(Breaking, allow_errors=10))
-    assert first.verdict.word == "FAIL"
-    assert needs_confirming(first)
-    assert confirm(first, Losing).verdict.word == "FAIL"
-
-
 def test_what_did_not_fail_is_not_asked_again() -> None:
     first = compare(run(), run(words=("kettle harbour",)))
     assert first.verdict.word != "FAIL"
-    assert confirm(first, Losing) is first
+    Losing.asked.clear()
+    again = confirm(first, Losing)
+    assert again.verdict is first.verdict and again.notes[1:] == first.notes
+    assert again.notes[0].startswith("not asked again: only a FAIL is confirmed")
+    assert Losing.asked == []
+
+
+def test_a_gate_on_time_is_not_asked_again_and_stays_judged() -> None:
+    slow = outcomes_of(run(words=("kettle",)))
+    assert slow.run is not None
+    calls = slow.run.calls.assign(latency_ms=slow.run.calls["latency_ms"] * 0 + 9.0)
+    made = replace(slow, run=replace(slow.run, calls=calls))
+    one = run()
+    one = replace(one, calls=one.calls.assign(latency_ms=one.calls["latency_ms"] * 0 + 3.0))
+    first = compare(one, made, latency_gate=True)
+    assert "3.00 times as long" in first.verdict.reason
+    assert not needs_confirming(first)
+    assert confirm(first, Losing, latency_gate=True).verdict is first.verdict
+    # Where the first run could judge the time, the fresh one need not.
+    quick = replace(slow, run=replace(slow.run, calls=calls.assign(latency_ms=3.0)))
+    first = compare(one, quick, latency_gate=True)
+    assert needs_confirming(first)
+    assert confirm(first, Losing, latency_gate=True).verdict.word == "SAME"
+
+
+def test_lost_must_probes_of_the_first_run_stay_named() -> None:
+    marked = probes(must=True)
+    first = compare(run(probes=marked), run(probes=marked, words=("kettle",)))
+    assert first.verdict.word == "FAIL" and needs_confirming(first)
+    again = confirm(first, Losing)
+    assert "marked must and lost in the first run: kettle-attic" in again.notes[1]
 
 
 def test_a_leak_is_never_explained_away() -> None:
@@ -202,7 +236,8 @@ def test_a_leak_is_never_explained_away() -> None:
     first = compare(before, replace(one, probes=rows))
     assert first.verdict.word == "FAIL"
     assert not needs_confirming(first)
-    assert confirm(first, Losing) is first
+    again = confirm(first, Losing)
+    assert again.verdict is first.verdict and "a gate" in again.notes[0]
 
 
 def test_a_broken_contract_or_leak_of_the_repeats_fails() -> None:
@@ -219,7 +254,7 @@ def test_a_broken_contract_or_leak_of_the_repeats_fails() -> None:
     assert "contract" in again.verdict.reason
 
 
-def test_whole_histories_are_asked_and_only_the_changed_probes_replaced() -> None:
+def test_probes_that_share_a_history_are_asked_of_it_again() -> None:
     given = [me.Record(f"r{n}", TEXTS[n]) for n in range(30)]
     shared = [
         me.Probe(probe.name, probe.query, given, [f"r{n}"], history="town")
@@ -227,14 +262,7 @@ def test_whole_histories_are_asked_and_only_the_changed_probes_replaced() -> Non
     ]
     first = compare(run(probes=shared), run(probes=shared, words=("kettle",)))
     assert first.verdict.word == "FAIL"
-    Losing.asked.clear()
-    again = confirm(first, Losing)
-    things = {query.split()[1] for query in Losing.asked if query.startswith("the ")}
-    assert things == {"kettle", "bicycle", "ladder"}  # the haystack is made for all of a history
-    assert again.verdict.word == "SAME"
-    asked = again.current.probes.set_index("probe")["n_repeats"]
-    assert sorted(asked.unique()) == [1, 5]
-    assert (asked == 5).sum() == 10
+    assert confirm(first, Losing).verdict.word == "SAME"
 
 
 def test_it_takes_the_full_run(tmp_path: Path) -> None:
@@ -293,9 +321,10 @@ def test_false_alarms_of_an_unchanged_store_are_rarer_once_confirmed() -> None:
     first, second = [], []
     for _ in range(8):
         before, after = (me.run(suite, Noisy, repeats=1) for _ in range(2))
-        made = compare(before, after, rule="tolerance")  # fails at any newly failing probe
+        # Only newly failing probes fail it here.
+        made = compare(before, after, rule="tolerance", tolerance=0.9)
         first.append(made.verdict.word == "FAIL")
-        second.append(confirm(made, Noisy, repeats=3).verdict.word == "FAIL")
+        second.append(confirm(made, Noisy, repeats=3, tolerance=0.9).verdict.word == "FAIL")
     assert sum(first) >= 5
     assert sum(second) <= sum(first) / 2
 
@@ -316,6 +345,9 @@ def test_the_command_line_confirms_a_run_file(
     assert main(files) == 1
     assert main([*files, "--confirm", "--store", "tests.test_confirming:losing"]) == 0
     assert "not confirmed" in " ".join(capsys.readouterr().out.split())
+    again = ["compare", "then.json", "then.json", "--confirm", "--store", "sqlite"]
+    assert main(again) == 0
+    assert "not asked again: only a FAIL is confirmed" in capsys.readouterr().err
     monkeypatch.setattr("tests.test_confirming.Losing.words", ("kettle",))
     assert main([*files, "--confirm", "--store", "tests.test_confirming:losing"]) == 1
     assert main([*files, "--store", "sqlite"]) == 2

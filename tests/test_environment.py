@@ -135,3 +135,17 @@ def test_what_memeval_writes_is_no_change_of_what_is_measured(
 def test_no_secret_of_the_environment_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "hunter2-secret")
     assert "hunter2-secret" not in json.dumps(environment.environment())
+
+
+def test_no_program_that_the_repository_names_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spy = tmp_path / "spy.sh"
+    spy.write_text("#!/bin/sh\necho ran >> ran.txt\n")
+    spy.chmod(0o755)
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+    for command in ("init", "add spy.sh", "commit -m one", f"config core.fsmonitor {spy}"):
+        subprocess.run(["git", *who, *command.split()], check=True, capture_output=True)
+    (tmp_path / "ran.txt").unlink(missing_ok=True)
+    assert environment.environment()["commit"] and not (tmp_path / "ran.txt").exists()

@@ -170,6 +170,11 @@ CONFLICT = '{\n<<<<<<< HEAD\n  "leaks": 0\n=======\n  "leaks": 1\n>>>>>>> other\
         ('{"mrr": 0.5, "leaks": "many"}', "leaks is 'many', wanted a number"),
         ('{"mrr": 0.5, "leaks": 0.5}', "leaks is 0.5, wanted a whole number"),
         ('{"mrr": 0.5, "leaks": -1}', "leaks is -1"),
+        ('{"mrr": 0.5, "leaks": 1' + "0" * 400 + "}", "leaks is 1000.*range of floats"),
+        ('{"mrr": 1' + "0" * 400 + "}", "mrr is 1000.*range of floats"),
+        ('{"mrr": 1.2}', "mrr is 1.2, wanted a share from 0 to 1"),
+        ('{"mrr": -0.1}', "mrr is -0.1, wanted a number from 0"),
+        ('{"recall_at_5": 0.5, "distinct_at_10": 0.6}', "cutoffs 10 and 5, wanted one"),
         ('{"per_probe": []}', "per_probe is \\[\\], wanted a mapping"),
         ('{"per_probe": {"a": 3}}', "per_probe 'a' is 3"),
         ('{"per_probe": {"a": {}}}', "'a': hit is None, wanted true or false"),
@@ -213,6 +218,38 @@ def test_a_run_file_that_is_damaged_is_said_to_be(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('{"format": "memeval run", "version": 1}')
     with pytest.raises(RunFileError, match="the run file is damaged"):
         read_outcomes(tmp_path / "x.json")
+
+
+def edited(made: Run, **entry: Any) -> dict[str, Any]:
+    payload = results_payload(made)
+    name = next(n for n, one in payload["per_probe"].items() if one["n_expected"] == 1)
+    payload["per_probe"][name] |= entry
+    return payload
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"passes": "0/1"}, "passes is '0/1', wanted what agrees with hit True, 0 leaked"),
+        ({"passes": "0/5"}, "passes is '0/5'"),
+        ({"hit": False, "rank": None}, "passes is '1/1', wanted what agrees with hit False"),
+        ({"leaked": ["x"]}, "1 leaked"),
+        ({"n_contract": 1}, "1 broken checks"),
+        ({"hit": False, "rank": None, "passes": "0/1"}, "recall_all is 1, but its probes come to"),
+        ({"rank": 4}, "mrr is .*, but its probes come to"),
+    ],
+)
+def test_an_edited_file_that_contradicts_itself_is_refused(
+    entry: dict[str, Any], words: str, made: Run
+) -> None:
+    assert as_outcomes(edited(made)).kind == "results"
+    with pytest.raises(RunFileError, match=words):
+        as_outcomes(edited(made, **entry))
+
+
+def test_a_floor_may_be_out_of_reach(made: Run) -> None:
+    payload = results_payload(made) | {"floors": {"recall_all": 85.0}}
+    assert as_outcomes(payload).floors == {"recall_all": 85.0}
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=8).map("p{}".format)

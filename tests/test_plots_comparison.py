@@ -58,8 +58,8 @@ def test_each_metric_has_its_delta_in_its_line_and_the_word_beside(fell: Compari
     for metric in ("recall_all", "recall_fraction", "mrr", "ndcg"):
         assert deltas[at[metric]] == pytest.approx(-0.25)
     assert at["leaks"] not in deltas
-    assert words(ax)[0] == "-0.250 COUNTS AS WORSE" and words(ax)[at["mrr"]] == "-0.250 worse"
-    assert words(ax)[at["leaks"]] == "0 to 2 COUNTS AS WORSE"
+    assert words(ax)[0] == "-0.250\nCOUNTS AS WORSE" and words(ax)[at["mrr"]] == "-0.250 worse"
+    assert words(ax)[at["leaks"]] == "0 to 2\nCOUNTS AS WORSE"
     assert ax.get_title(loc="left") == "FAIL: recall_all 1.000 before, 0.750 now"
 
 
@@ -186,3 +186,35 @@ def test_axes_are_given_back_and_the_input_is_not_changed(fell: Comparison) -> N
 def test_what_is_no_frame_of_changes_is_refused() -> None:
     with pytest.raises(FrameError, match="wanted also"):
         plot_changes(pd.DataFrame({"metric": ["a"]}), axes())
+
+
+@pytest.mark.parametrize("draw", [plot_comparison, plot_changes])
+@pytest.mark.parametrize("given", [side({"a": 1}), None, "run.json"])
+def test_what_is_no_comparison_is_refused_with_what_to_draw(draw: Any, given: Any) -> None:
+    with pytest.raises(FrameError, match=rf"found {type(given).__name__}, wanted a Comparison"):
+        draw(given, axes())
+    with pytest.raises(FrameError, match=rf"{draw.__name__}\(memeval.compare"):
+        draw(given, axes())
+
+
+def test_the_axis_speaks_of_more_than_shares(fell: Comparison) -> None:
+    assert plot_comparison(fell, axes()).get_xlabel() == (
+        "current - baseline (of metrics from 0 to 1)"
+    )
+
+
+def test_words_beside_the_drawing_stay_on_the_figure(fell: Comparison) -> None:
+    ax = plot_comparison(fell)
+    figure: Any = ax.figure
+    figure.canvas.draw()
+    right = max(text.get_window_extent().x1 for text in ax.texts)
+    assert right <= figure.bbox.x1
+
+
+def test_what_was_not_asked_has_a_mark_of_its_own_and_no_line() -> None:
+    gone = side({"a": None, "b": None}, status={"a": "not_supported"})
+    ax = plot_changes(compare(side({"a": 1, "b": 1}), gone), axes())
+    assert points(ax, "before") == {0: 1.0, 1: 1.0}
+    assert set(points(ax, "now")) == {1} and set(points(ax, "moved")) == {1}
+    assert set(points(ax, "not asked")) == {0}
+    assert words(ax) == ["lost (not asked now)", "lost"]

@@ -113,6 +113,14 @@ def test_probes_that_decide_without_a_flip() -> None:
     assert probes_to_decide(0, 0, 0) is None
 
 
+def test_a_test_of_half_the_level_takes_one_more_loss_without_a_gain() -> None:
+    # L losses have mid-p 2^-(L + 1): .05 takes 3.32 of them, .025 4.32. One probe in five is lost.
+    assert probes_to_decide(20, 4, 0) == math.ceil(5 * 3.3219)
+    assert probes_to_decide(20, 4, 0, test_alpha=0.025) == math.ceil(5 * 4.3219)
+    # The bound keeps its own level.
+    assert probes_to_decide(5, 0, 0, 0.10, test_alpha=0.025) == 29
+
+
 @pytest.mark.parametrize(
     ("call", "name"),
     [
@@ -125,6 +133,7 @@ def test_probes_that_decide_without_a_flip() -> None:
         (lambda: minimum_detectable_drop(-1, 0.1), "n"),
         (lambda: probes_to_decide(10, 1, 1, margin=0.0), "margin"),
         (lambda: probes_to_decide(10, 1, 1, alpha=0.5), "alpha"),
+        (lambda: probes_to_decide(10, 1, 1, test_alpha=0.0), "test_alpha"),
         (lambda: probes_to_decide(10, 6, 5), "n"),
     ],
 )

@@ -8,17 +8,19 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from memeval.baseline import accept
 from memeval.comparison import compare
-from memeval.errors import RunFileError
+from memeval.errors import MemevalError, RunFileError
 from memeval.regression import check_regression
+from memeval.report.comparison_rows import circumstances
 from memeval.runner import run
 from memeval.runs import Run
 from memeval.stores.sqlite import SqliteStore
 from memeval.verdicts import Validity
-from tests.outcome_sides import named, side
+from tests.outcome_sides import MANIFEST, named, side
 from tests.suites import suite
 
 FIGURES: dict[str, Any] = {
@@ -122,9 +124,62 @@ def test_another_spelling_of_the_cutoff_is_the_same_metric(tmp_path: Path) -> No
     assert not check_regression(current(recall_at_k=0.5), path)[0]
 
 
-def test_an_undefined_metric_neither_passes_nor_fails(tmp_path: Path) -> None:
-    assert check_regression(current(mrr=None), saved(tmp_path))[0]
+def test_a_metric_that_was_undefined_before_fails_nothing(tmp_path: Path) -> None:
     assert check_regression(current(mrr=math.nan), saved(tmp_path, mrr=None))[0]
+    assert check_regression(current(), saved(tmp_path, mrr=None))[0]
+
+
+@pytest.mark.parametrize("gone", [None, math.nan, np.float32("nan")])
+@pytest.mark.parametrize("metric", ["recall_at_k", "mrr", "distinct_at_k", "staleness"])
+def test_a_metric_that_is_undefined_now_is_a_problem(
+    metric: str, gone: float | None, tmp_path: Path
+) -> None:
+    ok, problems = check_regression(current(**{metric: gone}), saved(tmp_path))
+    assert not ok and problems[0] == f"{metric}: {FIGURES[metric]:.3f} -> not measured"
+    found = compare(saved(tmp_path), current(**{metric: gone}), rule="tolerance")
+    assert found.verdict.word == "FAIL" and "-> not measured" in found.verdict.reason
+
+
+@pytest.mark.parametrize("gone", [None, math.nan])
+def test_leaks_that_nobody_counted_are_a_problem(gone: float | None, tmp_path: Path) -> None:
+    ok, problems = check_regression(current(leaks=gone), saved(tmp_path))
+    assert not ok and problems.count("leaks: not measured") == 1
+    assert "leaks: not measured" == problems[0]
+    assert problems[0] in check_regression(current(leaks=gone), tmp_path / "none.json")[1]
+    found = compare(saved(tmp_path), current(leaks=gone), rule="tolerance")
+    assert found.verdict.word == "FAIL" and "no leak" not in found.verdict.reason
+
+
+def test_probes_that_are_gone_or_new_are_named_and_fail_nothing(tmp_path: Path) -> None:
+    entries = {name: {"hit": name != "p2"} for name in ("a", "p1", "p2")}
+    ok, notes = check_regression(
+        current(per_probe={"a": {"hit": True}, "n": {"hit": True}}),
+        saved(tmp_path, per_probe=entries),
+    )
+    assert ok
+    assert (
+        "removed: 2 probes are gone: p1, p2 (1 had passed); deleting a failing probe is no success"
+        in notes
+    )
+    assert "added: 1 probe is new: n" in notes
+
+
+def test_figures_of_two_cutoffs_are_not_comparable(tmp_path: Path) -> None:
+    path = tmp_path / "b.json"
+    rest = {"mrr": 0.75, "staleness": 0.01, "leaks": 0, "per_probe": {"a": {"hit": True}}}
+    path.write_text(json.dumps(rest | {"recall_at_10": 0.9, "distinct_at_10": 0.8}))
+    now = rest | {"recall_at_5": 0.9, "distinct_at_5": 0.8}
+    ok, problems = check_regression(now, path)
+    assert not ok
+    assert "not comparable: measured at the cutoff 10 in the baseline, at 5 now" in problems
+    assert compare(path, now).verdict.word == "NOT COMPARABLE"
+    assert check_regression(current(), path)[0]  # recall_at_k does not tell its cutoff
+
+
+@pytest.mark.parametrize("path", [5, None, {"mrr": 1}])
+def test_a_baseline_that_is_no_path_is_refused(path: Any) -> None:
+    with pytest.raises(RunFileError, match=r"baseline_path is .*, wanted the path"):
+        check_regression(current(), path)
 
 
 def test_a_tolerance_smaller_than_one_probe_is_warned_of(tmp_path: Path) -> None:
@@ -178,3 +233,46 @@ def test_the_tolerance_rule_says_that_it_speaks_of_these_probes_alone() -> None:
     assert not strict.of("staleness")["regressed"]
     lost = compare(one, side(ranks | {"p00": None}, metrics=told), rule="tolerance")
     assert "newly failing probes: p00" in lost.verdict.reason  # although recall fell by .025
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("margin", value) for value in (0, 1, "x", None, True, math.nan, 10**400)),
+        *(("alpha", value) for value in (0, 0.5, "x", None, 1e-17, math.nan)),
+        *(("looks", value) for value in (-1, 1.0, "x", True, 10**8, 10**200)),
+        *(("tolerance", value) for value in (-0.1, "0.1", None, True, math.inf, 10**400)),
+    ],
+)
+def test_options_out_of_range_are_refused_in_words(name: str, value: Any) -> None:
+    one = side(named([1] * 3))
+    with pytest.raises(MemevalError, match=f"^{name} is .*, wanted .*; "):
+        compare(one, one, **{name: value})
+
+
+def test_the_ends_of_the_ranges_still_decide() -> None:
+    ranks = named([1] * 40)
+    one, other = side(ranks), side(ranks | {"p00": None})
+    found = compare(one, other, alpha=1e-6, looks=10_000)
+    # 1e-6 / (10,001 * 10,002)
+    assert found.alpha == pytest.approx(9.997e-15, rel=1e-4)
+    assert 1 / 40 < compare(one, other).bound < found.bound < 1.0
+    assert compare(one, other, margin=0.001).verdict.word == "CANNOT TELL"
+
+
+def test_sides_that_name_no_store_are_not_said_to_be_the_same(tmp_path: Path) -> None:
+    manifest = {name: value for name, value in MANIFEST.items() if name != "store"}
+    ranks = named([1] * 3)
+    same = "the store and its settings are the same on both sides"
+    nameless = compare(side(ranks), side(ranks, manifest=manifest))
+    assert ("tested:", same) not in circumstances(nameless)
+    assert any(
+        words.startswith("not told")
+        for _, words in circumstances(
+            compare(side(ranks, manifest=manifest), side(ranks, manifest=manifest))
+        )
+    )
+    assert ("tested:", same) in circumstances(compare(side(ranks), side(ranks)))
+    path = tmp_path / "b.json"
+    path.write_text(json.dumps(FIGURES | {"recall_at_10": 0.9, "per_probe": {}}))
+    assert ("tested:", same) not in circumstances(compare(path, current()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ from memeval.report.notebook import run_html
 from memeval.report.probes import Ledger
 from memeval.runs import Run
 from memeval.suite import Suite
+from tests.outcome_sides import named, side
 
 
 @pytest.fixture(scope="module")
@@ -279,3 +281,23 @@ def test_a_notebook_shows_a_comparison_like_a_run(run: Run, comparison: Comparis
     allowed = {"div", "p", "b", "bdi", "table", "thead", "tbody", "tr", "th", "td", "code"}
     assert {tag for tag, _ in page.elements} <= allowed
     assert "<script>window.pwned=1</script>" in page.text
+
+
+def test_what_was_not_asked_is_not_shown_as_not_found() -> None:
+    gone = side({"a": None, "b": None}, status={"a": "not_supported"})
+    found = compare(side({"a": 1, "b": 1}), gone)
+    (group,) = gather(found, None, ()).groups
+    places = [(one.probe, one.before, one.after) for one in group.probes]
+    assert places == [("a", "1", "not asked"), ("b", "1", "–")]
+    assert math.isnan(group.probes[0].now) and not math.isnan(group.probes[1].now)
+    assert "not asked now" in comparison_text(found)
+    assert "| 1 | not asked |" in comparison_markdown(found)
+
+
+def test_many_removed_probes_are_names_in_one_row(run: Run) -> None:
+    found = compare(side(named([1] * 60)), side(named([1] * 30)))
+    (group,) = gather(found, None, ()).groups
+    assert (group.change, group.n, group.probes) == ("removed", 30, ())
+    assert group.names[:2] == ("p30", "p31") and len(group.names) == 30
+    html = report_html(run, comparison=found)
+    assert "<bdi" in html and html.count("p59") == 1

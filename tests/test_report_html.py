@@ -16,7 +16,16 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from report_fixtures import INVALID, PAYLOADS, WEAK, controls, hostile_run, make_run, probes
+from report_fixtures import (
+    INVALID,
+    PAYLOADS,
+    WEAK,
+    controls,
+    hostile_run,
+    make_run,
+    manifest,
+    probes,
+)
 
 from memeval import frames
 from memeval.errors import MemevalError
@@ -438,3 +447,9 @@ def test_of_an_endless_answer_the_first_hits_are_shown() -> None:
     shown = details(replace(run, hits=hits), [name])[0]
     assert len(shown.places) == 100
     assert "5,000 hits came back: the first 100 are shown, all are saved" in shown.notes
+
+
+def test_the_page_tells_no_secret_and_no_place_of_the_store() -> None:
+    info = {"name": "shelf", "token": "sk-SECRET", "url": "https://u:pw@h/", "model": "small-v1"}
+    html = report_html(make_run(manifest=manifest(store_info=info)))
+    assert "small-v1" in html and "sk-SECRET" not in html and "pw@h" not in html

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -289,3 +290,10 @@ def test_a_paragraph_keeps_its_indent_and_a_table_its_columns() -> None:
         "  1 long",
         "    cell",
     ]
+
+
+@pytest.mark.parametrize("form", [plain, markdown])
+def test_what_the_reader_must_know_of_the_run_stands_with_the_verdict(form: Any) -> None:
+    told = manifest(notes=("latency measured with 2 jobs in parallel: it never gates",))
+    said = " ".join(form.verdict_text(make_run(manifest=told)).split())
+    assert "ote: latency measured with 2 jobs in parallel: it never gates" in said

@@ -23,8 +23,8 @@ from memeval.summary import GATES, METRICS, TARGETS, summarize
 
 ORDER = """recall_all recall_any recall_fraction mrr ndcg precision distinct staleness leaks
 leak_rate contract errors abstention abstention_auroc zero_result_rate latency_p50_ms latency_p95_ms
-latency_p99_ms context_tokens llm_calls flaky_rate not_stored not_visible
-not_supported""".split()
+latency_p99_ms cold_p50_ms write_p50_ms visible_p50_ms context_tokens llm_calls flaky_rate
+not_stored not_visible not_supported""".split()
 
 
 def results(n: int = 4, **columns: Any) -> pd.DataFrame:

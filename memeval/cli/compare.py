@@ -56,7 +56,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what decides")
     group.add_argument(
         "--margin",
-        type=_share,
+        type=_margin,
         metavar="X",
         help="fall of recall on queries like these that is still none (default: 0.1)",
     )
@@ -93,8 +93,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--confirm",
         action="store_true",
-        help="where a store whose answers vary fails: ask the changed probes again, 5 times each; "
-        "CURRENT must be a run file",
+        help="where a store whose answers vary fails: ask all probes again, 5 times each, and "
+        "decide on this fresh run alone; CURRENT must be a run file",
     )
     group.add_argument(
         "--store",
@@ -112,6 +112,13 @@ def _share(text: str) -> float:
         value = math.nan
     if not 0.0 <= value < 1.0:
         raise argparse.ArgumentTypeError(f"found {text!r}, wanted a share from 0, such as 0.05")
+    return value
+
+
+def _margin(text: str) -> float:
+    value = _share(text)
+    if not value:
+        raise argparse.ArgumentTypeError(f"found {text!r}, wanted a share above 0, such as 0.05")
     return value
 
 
@@ -147,6 +154,7 @@ def execute(args: argparse.Namespace) -> int:
     )
     if args.confirm:
         made = _confirmed(made, args)
+        say(made.notes[0], quiet=args.quiet)
     undecided = args.strict and made.verdict.word == "CANNOT TELL"
     if undecided:
         verdict = dataclasses.replace(made.verdict, exit_code=UNDECIDED)

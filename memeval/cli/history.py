@@ -150,13 +150,20 @@ def _encodes(text: str) -> bool:
 
 
 def _told(frame: pd.DataFrame, breaks: dict[str, str]) -> list[str]:
-    """What changed at each break, newest last."""
+    """What changed at each break, newest last, and where a share stands on other probes."""
     at = dict(zip(frame["commit"], frame["at"].fillna(""), strict=True))
-    return [
+    told = [
         f"{_short(commit)} {_date(at[commit])} is not comparable with what was before: {why}"
         for commit, why in breaks.items()
         if commit in at
     ]
+    counted = frame.loc[frame["metric"].eq("recall_all") & frame["n"].gt(0), "n"]
+    if counted.nunique() > 1:
+        told.append(
+            f"recall_all stands on {counted.min()} to {counted.max()} positive probes: a store "
+            "that does not take a probe is not measured by it"
+        )
+    return told
 
 
 def _newest(frame: pd.DataFrame) -> list[tuple[str, list[str]]]:

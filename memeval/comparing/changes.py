@@ -69,7 +69,7 @@ def _compared(sides: Sides, word: str, before: Any, after: Any) -> dict[str, Any
 
 def _newcomers(sides: Sides, before: Any, after: Any) -> list[str]:
     """Records that stand where they push the expected one down, and did not do so before."""
-    if _or_none(before.first_rank) is None:
+    if _or_none(before.first_rank) is None or NOT_ASKED in (before.status, after.status):
         return []
     then = sides.baseline.answers.get(before.probe, ())
     now = sides.current.answers.get(before.probe, ())
@@ -83,7 +83,8 @@ def _newcomers(sides: Sides, before: Any, after: Any) -> list[str]:
 def _reason(sides: Sides, before: Any, after: Any, newcomers: list[str]) -> str:
     """How it passed then and now, and what happened to it."""
     counted = _counted(before, after)
-    told = [*_faults(before, after), *_move(sides, before, after)]
+    first = "in the first repeat: " if max(before.n_repeats, after.n_repeats) > 1 else ""
+    told = [*_faults(before, after), *(first + one for one in _move(sides, before, after))]
     if newcomers:
         told.append(f"new before or instead of it: {listed(newcomers)}")
     return "; ".join([counted, *told])
@@ -103,7 +104,9 @@ def _passes(row: Any) -> str:
 def _faults(before: Any, after: Any) -> Iterator[str]:
     """What kept it from passing, apart from ranks, on either side."""
     for when, row in (("before", before), ("now", after)):
-        if row.status != "ok" and not pd.isna(row.status):
+        if row.status == NOT_ASKED:
+            yield f"not asked {when}: {STATUS_WORDS[row.status]}"
+        elif row.status != "ok" and not pd.isna(row.status):
             yield f"{when} {STATUS_WORDS[row.status]}"
         if row.n_leaked:
             yield f"{when} {count(row.n_leaked, 'record')} leaked"
@@ -111,6 +114,7 @@ def _faults(before: Any, after: Any) -> Iterator[str]:
             yield f"{when} {count(row.n_contract, 'check')} of the contract broken"
 
 
+NOT_ASKED = "not_supported"
 STATUS_WORDS = {
     "failed": "the search failed",
     "timeout": "the search ran out of time",
@@ -124,6 +128,8 @@ def _move(sides: Sides, before: Any, after: Any) -> Iterator[str]:
     """Where the expected record stood, or whether a negative probe was answered."""
     if before.kind == "negative":
         yield from _answered(sides, before.probe)
+        return
+    if NOT_ASKED in (before.status, after.status):
         return
     then, now = _place(before.first_rank), _place(after.first_rank)
     if then != now:
@@ -139,6 +145,19 @@ def _answered(sides: Sides, name: str) -> Iterator[str]:
         answer = side.answers.get(name, ())
         if answer:
             yield f"{when} answered, where silence is right, with {listed(answer)}"
+
+
+def not_asked(reason: Any) -> tuple[bool, bool]:
+    """Whether a probe was not asked before, and now, by the reason in its row.
+
+    Examples
+    --------
+    >>> not_asked("passed before, not now; not asked now: the store cannot take it")
+    (False, True)
+    """
+    parts = [] if pd.isna(reason) else str(reason).split("; ")
+    words = STATUS_WORDS[NOT_ASKED]
+    return f"not asked before: {words}" in parts, f"not asked now: {words}" in parts
 
 
 def _place(rank: Any) -> str:

@@ -140,7 +140,8 @@ def compare_manifests(baseline: Outcomes, current: Outcomes) -> Comparability:
     bare = not (baseline.manifest and current.manifest) or "bare" in (baseline.kind, current.kind)
     common = _common(baseline, current)
     fewer = tuple(_fewer(baseline, current, common))
-    blocks = (*blocking(BLOCKING, old, new, bare), *fewer)
+    cutoffs = differing({"k": "cutoff"}, old, new) if bare else ()
+    blocks = (*blocking(BLOCKING, old, new, bare), *cutoffs, *fewer)
     times = (
         *(() if bare else _no_times(baseline, current)),
         *blocking(BLOCKING_TIMES, old, new, bare),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from memeval.comparing import gates, tolerance
+from memeval.comparing import caveats, gates, tolerance, unseen
 from memeval.comparing.comparability import Comparability
 from memeval.comparing.gates import Objection
 from memeval.comparing.sides import Sides, count, listed
@@ -75,12 +75,29 @@ class Deciding:
         gain_rate = self.flips[1] / self.n if self.n else math.nan
         if not gain_rate < 0.5:
             return math.nan
-        return minimum_detectable_drop(self.n, gain_rate, alpha=self.alpha)
+        return minimum_detectable_drop(self.n, gain_rate, alpha=self._first_level)
 
     @cached_property
     def needed(self) -> int | None:
         """Probes that would decide, if losses and gains stay as frequent."""
-        return probes_to_decide(self.n, *self.flips, self.margin, self.alpha)
+        counts = (self.n, *self.flips)
+        found = probes_to_decide(*counts, self.margin, self.alpha, test_alpha=self._first_level)
+        if found is None or any(self._significant()):
+            return found
+        if self.bound < self.margin:  # it is not for want of probes that a PASS is withheld
+            return None if self._withheld else found
+        return max(found, self.n + 1)  # what was asked did not decide
+
+    @property
+    def _withheld(self) -> bool:
+        """Whether something else than the bound stands against a PASS."""
+        doubtful = gates.unconfirmed(self.sides)
+        return bool(doubtful or self.untimed or self.fallen or self.rarer)
+
+    @property
+    def _first_level(self) -> float:
+        """Level that the smaller of the p-values must keep, before Holm adjusts it."""
+        return self.alpha / max(1, sum(not math.isnan(self._rows[m].p_value) for m in PRIMARY))
 
     def by_tests(self, *, anyway: bool) -> Verdict:
         """Decide by gates, ratchet, tests and margin, in this order."""
@@ -89,14 +106,13 @@ class Deciding:
         objections = [*gates.absolute(self.sides.current), *gates.ratchet(self.sides)]
         objections += self._slower() if self.latency_gate else []
         if not objections and self.sides.same:
-            return self._same()
+            return self._untimed("all ranked lists are identical") or self._same()
         objections += self._significant()
         if verdict := gates.failed(objections):
             return verdict
-        doubtful = gates.unconfirmed(self.sides)
-        if self.bound < self.margin and not doubtful:
+        if self.bound < self.margin and not self._withheld:
             return self._pass()
-        return self._cannot_tell(doubtful)
+        return self._cannot_tell(gates.unconfirmed(self.sides))
 
     def by_tolerance(self, allowed: float, *, anyway: bool) -> Verdict:
         """Decide by gates and fixed tolerances."""
@@ -105,9 +121,13 @@ class Deciding:
         tolerance.refuse_missing(self.sides)
         objections = list(gates.absolute(self.sides.current))
         objections += self._slower() if self.latency_gate else []
-        objections += tolerance.beyond(self.frame, allowed)
+        told = (self.sides.baseline, self.sides.current)
+        objections += tolerance.vanished(*told, as_specified=False)
+        objections += tolerance.beyond(self.frame, allowed, as_specified=False)
         objections += tolerance.newly_failing(self.sides)
         if verdict := gates.failed(objections):
+            return verdict
+        if verdict := self._untimed("nothing else went beyond what is allowed"):
             return verdict
         if self.sides.same:
             return self._same()
@@ -143,7 +163,8 @@ class Deciding:
             if row.p_value <= self.alpha:  # NaN is not
                 told.append(
                     f"{metric} {row.baseline:.3f} -> {row.current:.3f} (p = "
-                    f"{row.p_value:.2g}; {row.losses} lost, {row.wins} gained)"
+                    f"{row.p_value:.2g}; worse on {count(row.losses, 'probe')}, better on "
+                    f"{row.wins})"
                 )
         if told:
             yield Objection(
@@ -153,7 +174,7 @@ class Deciding:
 
     def _slower(self) -> Iterator[Objection]:
         row = self._rows["latency_ms"]
-        if self.slower:
+        if self.slower and not self.untimed:
             yield Objection(
                 f"a probe takes {row.delta:.2f} times as long ({row.low:.2f} to "
                 f"{row.high:.2f}), more than {SLOWER:g}",
@@ -174,8 +195,15 @@ class Deciding:
         return Verdict("PASS", f"{reason}; {self._flipped()}", "", 0)
 
     def _flipped(self) -> str:
+        """How recall_all went up and down, and which probes changed in any other way too."""
         losses, gains = self.flips
-        return f"{losses} lost, {gains} gained of {count(self.n, 'positive probe')}"
+        of = count(self.n, "positive probe")
+        said = f"recall_all worse on {losses}, better on {gains} of {of}"
+        kinds = {"lost": self.sides.lost, "gained": self.sides.gained, "flaky": self.sides.flaky}
+        counted = [f"{flags.sum():,} {word}" for word, flags in kinds.items() if flags.any()]
+        if counted:
+            said += f"; passing as a whole: {', '.join(counted)}"
+        return "; ".join(part for part in (said, caveats.untaken(self.sides)) if part)
 
     def _cannot_tell(self, doubtful: list[str]) -> Verdict:
         reasons, todo = [], "add probes"
@@ -191,9 +219,42 @@ class Deciding:
             else:
                 todo = "no number of probes would decide at this margin: set a wider one"
         if doubtful:
-            reasons.append(f"marked must, lost in too few repeats to be sure: {listed(doubtful)}")
+            reasons.append(
+                f"marked must, lost in too few repeats to be sure: {listed(doubtful, width=100)}"
+            )
             todo = f"ask both sides {gates.ENOUGH_REPEATS} times or more: memeval run --repeats 5"
+        if self.rarer:
+            reasons.append(self.rarer)
+            todo = "look at the flaky probes: a single asking fails more often than before"
+        if self.fallen:
+            reasons.append(self.fallen)
+            todo = "look at the negative probes that are answered now; add more of them to be sure"
+        if self.untimed:
+            reasons.append(self.untimed)
+            todo = unseen.TIMED_BY
         return Verdict("CANNOT TELL", "; also: ".join(reasons), todo, 0)
+
+    @cached_property
+    def untimed(self) -> str:
+        """Why the gate on time cannot judge; empty where it can, or is not asked for."""
+        times = int(self._rows["latency_ms"].n)
+        return unseen.untimed(self.comparability, self.sides, times) if self.latency_gate else ""
+
+    def _untimed(self, beside: str) -> Verdict | None:
+        """Withhold a success that a gate was asked for and could not judge."""
+        if not self.untimed:
+            return None
+        return Verdict("CANNOT TELL", f"{self.untimed}; {beside}", unseen.TIMED_BY, 0)
+
+    @cached_property
+    def rarer(self) -> str:
+        """How much more seldom repeats pass, where that is by the margin or more; else empty."""
+        return caveats.rarer(self.sides, self.margin)
+
+    @property
+    def fallen(self) -> str:
+        """How abstention fell, where chance hardly explains it; else empty."""
+        return unseen.fallen(self._rows["abstention"])
 
     def regressed(self, allowed: float | None) -> pd.DataFrame:
         """The frame with what the verdict counts as worse.
@@ -212,7 +273,8 @@ class Deciding:
         if row.metric == "leaks":
             return None if math.isnan(row.current) else bool(row.current > 0)
         if row.metric == "latency_ms":
-            return self.slower if self.latency_gate and not math.isnan(row.delta) else None
+            judged = self.latency_gate and not self.untimed and not math.isnan(row.delta)
+            return self.slower if judged else None
         if allowed is None:
             tested = row.metric in PRIMARY and not math.isnan(row.p_value)
             return bool(row.p_value <= self.alpha) if tested else None
@@ -221,9 +283,14 @@ class Deciding:
 
     def notes(self) -> Iterator[str]:
         """What the reader must know beside the verdict."""
+        yield from caveats.caveats(self.sides)
         for side, name in ((self.sides.baseline, "baseline"), (self.sides.current, "current")):
             if side.validity.status == "weak":
                 yield f"the suite of the {name} side is weak: {'; '.join(side.validity.reasons)}"
+        if self.untimed:
+            yield self.untimed
+        if self.fallen:
+            yield f"warning: {self.fallen}; only recall_all and ndcg are tested"
         if self.slower:
             row = self._rows["latency_ms"]
             yield f"slower: a probe takes {row.delta:.2f} times as long"
@@ -231,10 +298,10 @@ class Deciding:
         if len(told):
             yield f"{', '.join(told)}: as told of the whole suites, without single probes"
         missing = self.frame.loc[self.frame["delta"].isna(), "metric"]
-        unseen = [metric for metric in missing if self._was_told(metric)]
-        if unseen:
+        untold = [metric for metric in missing if self._was_told(metric)]
+        if untold:
             yield (
-                f"{', '.join(unseen)}: not compared, since the probes differ and single ones are "
+                f"{', '.join(untold)}: not compared, since the probes differ and single ones are "
                 "not told; two full runs would do"
             )
 
@@ -247,7 +314,7 @@ class Deciding:
 
     def doubts(self) -> Iterator[str]:
         """What the ratchet could not hold."""
-        if self.sides.lost.any() and not gates.deterministic(self.sides):
+        if (self.sides.lost & ~self.sides.untaken).any() and not gates.deterministic(self.sides):
             yield (
                 "lost probes may be chance: not both sides are verified deterministic, so the "
                 "ratchet holds only probes marked must"

@@ -28,7 +28,8 @@ from memeval.stats.paired import holm, mcnemar_midp, paired_loss_bounds, sign_fl
 Floats = NDArray[np.float64]
 # Means of the summary by their column of the outcomes.
 MEANS = {"recall_fraction": "recall_fraction", "mrr": "rr", "ndcg": "ndcg"}
-TIMES = ("latency_ms", "latency_p95_ms")
+BESIDE = ("cold_ms", "write_ms", "visible_ms")
+TIMES = ("latency_ms", "latency_p95_ms", *BESIDE)
 # Probes that must differ before an interval of a mean difference can stand on them.
 FEWEST_FLIPS = 5
 # Values of the small files have six decimals; what differs by less is the same.
@@ -52,8 +53,11 @@ def deltas(sides: Sides, *, alpha: float, times: bool) -> pd.DataFrame:
     pandas.DataFrame
         Columns of `memeval.frames.COMPARISON`; ``regressed`` is NA. ``p_value`` stands at the two
         primary tests alone, McNemar's mid-p on ``recall_all`` and the sign flip on ``ndcg``, and
-        is adjusted for there being two (Holm). ``n`` is 0 where values are only told for whole
-        suites: there are no probes behind them, and no interval.
+        is adjusted for there being two (Holm). Where some repeats of a probe passed and others
+        failed, ``recall_all`` is what most of them came to, and a probe of which the first repeat
+        came to something else counts as unmoved in the sign flip; all else is of the first repeat.
+        ``n`` is 0 where values are only told for whole suites: there are no probes behind them, and
+        no interval.
     """
     confidence = 1.0 - 2.0 * alpha
     rows = [
@@ -72,8 +76,9 @@ def deltas(sides: Sides, *, alpha: float, times: bool) -> pd.DataFrame:
 
 
 def _recall(sides: Sides, confidence: float) -> dict[str, Any]:
-    chosen, before, after = _columns(sides, "recall_all")
-    row = _row("recall_all", before, after)
+    before, after = sides.found
+    chosen = sides.asked & ~np.isnan(before) & ~np.isnan(after)
+    row = _row("recall_all", before[chosen], after[chosen])
     n, lost, gained = row["n"], row["losses"], row["wins"]
     if n:
         low, high = paired_loss_bounds(n, lost, gained, confidence)
@@ -85,9 +90,11 @@ def _mean(sides: Sides, metric: str, column: str, confidence: float) -> dict[str
     chosen, before, after = _columns(sides, column)
     row = _row(metric, before, after) | _spread(before, after, confidence)
     if metric == "ndcg" and row["n"]:
+        # What only the first repeat lost or found is luck, and its gain that of a lucky answer.
+        gaps = np.where(sides.typical[chosen], after - before, 0.0)
         labels = sides.clusters
         clusters = None if labels is None else np.array(labels, dtype=object)[chosen]
-        row["p_value"] = sign_flip(after - before, clusters=clusters)
+        row["p_value"] = sign_flip(gaps, clusters=clusters)
     return _told(sides, row)
 
 
@@ -219,27 +226,43 @@ def _silent(row: tuple[str, bool, bool], answers: Any) -> float:
 
 def _times(sides: Sides, confidence: float, times: bool) -> Iterator[dict[str, Any]]:
     """Ratio of the times of a probe, and the p95 of both sides; NA where not comparable."""
-    pairs = ((sides.baseline, sides.before), (sides.current, sides.after))
-    before, after = (_medians(side.run, rows) for side, rows in pairs)
-    known = (before > 0.0) & (after > 0.0) & times
-    before, after = before[known], after[known]
-    ratio = paired_log_ratio(before, after, confidence)
-    typical = _row("latency_ms", before, after, lambda v: math.exp(np.log(v).mean()), lower=True)
-    yield typical | _ratio(ratio)
+    yield _typical("latency_ms", sides, confidence, times)
+    before, after = _both(sides, "latency_ms", times)
     p95 = _row("latency_p95_ms", before, after, lambda v: quantile_hf8(v, 0.95), lower=True)
     if p95["n"]:
         p95["delta"] = p95["current"] / p95["baseline"]
     yield p95
+    for name in BESIDE:
+        yield _typical(name, sides, confidence, times)
+
+
+def _typical(name: str, sides: Sides, confidence: float, times: bool) -> dict[str, Any]:
+    """Geometric means of a time, and the ratio of the two of each probe."""
+    before, after = _both(sides, name, times)
+    ratio = paired_log_ratio(before, after, confidence)
+    return _row(name, before, after, _geometric, lower=True) | _ratio(ratio)
+
+
+def _geometric(values: Floats) -> float:
+    return math.exp(np.log(values).mean())
+
+
+def _both(sides: Sides, name: str, times: bool) -> tuple[Floats, Floats]:
+    """A time of the common probes of which both sides tell it."""
+    pairs = ((sides.baseline, sides.before), (sides.current, sides.after))
+    before, after = (_medians(side.run, rows, name) for side, rows in pairs)
+    known = (before > 0.0) & (after > 0.0) & times
+    return before[known], after[known]
 
 
 def _ratio(found: LogRatio) -> dict[str, float]:
     return {"delta": found.ratio, "low": found.low, "high": found.high} if found.n else {}
 
 
-def _medians(run: Run | None, rows: pd.DataFrame) -> Floats:
+def _medians(run: Run | None, rows: pd.DataFrame, name: str) -> Floats:
     """Time of each common probe: the median of its repeats, where all of them are known."""
     if run is None:
-        return _floats(rows["latency_ms"])
+        return _floats(rows[name]) if name in rows else np.full(len(rows), np.nan)
     answered = run.calls[run.calls["status"].eq("ok")]
-    medians = answered.groupby("probe")["latency_ms"].median()
+    medians = answered.groupby("probe")[name].median()
     return _floats(medians.reindex(rows["probe"]))

@@ -17,6 +17,7 @@ from memeval.outcomes import Outcomes
 from memeval.stats import wilson
 from memeval.stats.bootstrap import bca_mean
 from memeval.summary import METRICS
+from memeval.text import visible
 from memeval.verdicts import Verdict
 
 # Repeats of a side from which a loss counts where answers may change by themselves.
@@ -170,26 +171,41 @@ def ratchet(sides: Sides) -> Iterator[Objection]:
     Yields
     ------
     Objection
-        For any loss where both sides are verified deterministic; else for a lost probe that is
-        marked must, if both sides asked it three times or more.
+        For any loss where both sides are verified deterministic; and for a probe marked must that
+        passed in every repeat and does not now, if both sides asked it three times or more, or the
+        store cannot take it now, which is no chance.
     """
-    if deterministic(sides):
-        lost, why = sides.lost, "lost that passed before"
-    else:
-        lost, why = sides.lost & sides.must & _repeated(sides), "marked must and lost"
-    names = sides.named(lost)
-    if names:
-        yield Objection(
-            f"on these probes: {count(len(names), 'probe')} {why}: {listed(names)}",
-            f"mend the store; or, if the loss is worth it: {ACCEPT}",
-        )
+    firm = deterministic(sides)
+    lost = sides.lost if firm else np.zeros_like(sides.lost)
+    held = sides.must_lost & ~lost & (_repeated(sides) | sides.untaken | firm)
+    for chosen, why in ((lost, "lost that passed before"), (held, "marked must and lost")):
+        names = _counted(sides, chosen)
+        if names:
+            yield Objection(
+                f"on these probes: {count(len(names), 'probe')} {why}: {listed(names, width=100)}",
+                f"mend the store; or, if the loss is worth it: {ACCEPT}",
+            )
+
+
+def _counted(sides: Sides, chosen: Flags) -> list[str]:
+    """Names, with what is to be known of a loss: how many repeats passed, or that none was made."""
+    rows = sides.after.loc[chosen]
+    told = zip(rows["probe"], rows["n_passed"], rows["n_repeats"], rows["status"], strict=True)
+    return [
+        f"{visible(name, 60)} (the store cannot take it now)"
+        if status == "not_supported"
+        else f"{visible(name, 60)} (passed {passed} of {asked})"
+        if asked > 1
+        else visible(name, 60)
+        for name, passed, asked, status in told
+    ]
 
 
 def unconfirmed(sides: Sides) -> list[str]:
     """Names of lost probes marked must that too few repeats were asked of to be sure."""
     if deterministic(sides):
         return []
-    return sides.named(sides.lost & sides.must & ~_repeated(sides))
+    return _counted(sides, sides.must_lost & ~_repeated(sides) & ~sides.untaken)
 
 
 def deterministic(sides: Sides) -> bool:

@@ -57,7 +57,7 @@ def public(manifest: Mapping[str, Any]) -> dict[str, Any]:
         made["environment"] = {name: around[name] for name in ENVIRONMENT if name in around}
     for name in ("store_info", "options"):
         if name in made:
-            made[name] = _without_private(made[name])
+            made[name] = without_private(made[name])
     return {name: _sorted(value) for name, value in made.items()}
 
 
@@ -81,15 +81,22 @@ def lasting(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _without_private(value: Any) -> Any:
+def without_private(value: Any) -> Any:
+    """Give plain values without entries whose name or text speaks of a host, a place or a secret.
+
+    Examples
+    --------
+    >>> without_private({"model": "small", "api_key": "s3cret", "url": "https://u:p@host/"})
+    {'model': 'small'}
+    """
     if isinstance(value, Mapping):
         return {
-            name: _without_private(inner)
+            name: without_private(inner)
             for name, inner in value.items()
             if not _is_private(str(name)) and not _is_place(inner)
         }
     if isinstance(value, list | tuple):
-        return [_without_private(inner) for inner in value if not _is_place(inner)]
+        return [without_private(inner) for inner in value if not _is_place(inner)]
     return value
 
 

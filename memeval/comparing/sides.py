@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from memeval.comparing.comparability import verified_deterministic
 from memeval.outcomes import Outcomes
 from memeval.text import visible
 
 Flags = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 MOST_NAMES = 5
 
 
@@ -85,6 +88,40 @@ class Sides:
         """Which are marked, on the current side, as never to be lost."""
         return self.after["must"].to_numpy(np.bool_)
 
+    @cached_property
+    def must_lost(self) -> Flags:
+        """Which of these passed in every repeat before and do not now: one failure is enough."""
+        return self.must & _whole(self.before) & ~_whole(self.after)
+
+    @cached_property
+    def untaken(self) -> Flags:
+        """Which lost probes the store cannot take now: they are in no mean and in no test."""
+        return self.lost & self.after["status"].eq("not_supported").to_numpy(np.bool_)
+
+    @cached_property
+    def mixed(self) -> bool:
+        """Whether a positive probe is judged by most of its repeats, which do not agree."""
+        positive = self.after["kind"].eq("positive").to_numpy(np.bool_)
+        return bool((self.flaky & self.asked & positive).any())
+
+    @cached_property
+    def found(self) -> tuple[Floats, Floats]:
+        """Whether each common probe was found, 0 or 1, on both sides; NaN where it cannot be.
+
+        Notes
+        -----
+        ``recall_all``, which is of the first repeat; where some repeats passed and others failed,
+        whether most of them passed (n_passed / n_repeats > 1/2).
+        """
+        return _found(self.before), _found(self.after)
+
+    @cached_property
+    def typical(self) -> Flags:
+        """Where the first repeat of both sides came to what most of their repeats did."""
+        pairs = zip((self.before, self.after), self.found, strict=True)
+        alike = [(_recall(rows) == found) | np.isnan(found) for rows, found in pairs]
+        return np.asarray(alike[0] & alike[1], dtype=np.bool_)
+
     def named(self, chosen: Flags) -> list[str]:
         """Names of the chosen common probes."""
         return self.before.loc[chosen, "probe"].tolist()
@@ -112,10 +149,26 @@ class Sides:
         return counted[0].equals(counted[1]) and self._same_repeats()
 
     def _same_repeats(self) -> bool:
-        """Whether the repeats gave the same lists, where both sides have as many."""
-        told = (self.baseline.repeats, self.current.repeats)
-        both = (n for n in self.common if n in told[0] and n in told[1])
-        return all(told[0][n] == told[1][n] for n in both if len(told[0][n]) == len(told[1][n]))
+        """Whether all repeats of both sides are known, and gave the same lists."""
+        for one, other in zip(self._lists(self.baseline), self._lists(self.current), strict=True):
+            if not one or not other:
+                return False
+            if one != other and (len(one) == len(other) or len({*one, *other}) > 1):
+                return False
+        return True
+
+    def _lists(self, side: Outcomes) -> Iterator[tuple[tuple[str, ...], ...]]:
+        """Lists of all repeats of each common probe; empty where only the first is known."""
+        steady = verified_deterministic(side.manifest)
+        row: Any
+        for row in self._rows(side).itertuples(index=False):
+            first, known = side.answers[row.probe], side.repeats.get(row.probe, ())
+            if len(known) >= row.n_repeats:
+                yield known
+            elif row.n_repeats == 1 or (steady and row.n_passed in (0, row.n_repeats)):
+                yield (first,) * row.n_repeats
+            else:
+                yield ()
 
 
 def _outcome(rows: pd.DataFrame) -> pd.DataFrame:
@@ -123,6 +176,18 @@ def _outcome(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[["n_leaked", "n_contract"]].assign(
         passes=shares, status=rows["status"].astype("str")
     )
+
+
+def _found(rows: pd.DataFrame) -> Floats:
+    """Recall of the first repeat, or of most where the repeats do not agree."""
+    recall = _recall(rows)
+    mixed = ~(_whole(rows) | _none(rows)) & ~np.isnan(recall)
+    most = (2 * rows["n_passed"] > rows["n_repeats"]).to_numpy(np.float64)
+    return np.where(mixed, most, recall)
+
+
+def _recall(rows: pd.DataFrame) -> Floats:
+    return rows["recall_all"].to_numpy(np.float64, na_value=np.nan)
 
 
 def _whole(rows: pd.DataFrame) -> Flags:
@@ -144,8 +209,8 @@ def count(n: int, one: str, many: str = "") -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
-def listed(names: Iterable[str], most: int = MOST_NAMES) -> str:
-    """First names of a list, and how many more there are.
+def listed(names: Iterable[str], most: int = MOST_NAMES, *, width: int = 60) -> str:
+    """First names of a list, and how many more there are; each of at most `width` characters.
 
     Examples
     --------
@@ -154,4 +219,4 @@ def listed(names: Iterable[str], most: int = MOST_NAMES) -> str:
     """
     every = list(names)
     more = f" and {len(every) - most:,} more" if len(every) > most else ""
-    return ", ".join(visible(name, 60) for name in every[:most]) + more
+    return ", ".join(visible(name, width) for name in every[:most]) + more

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -24,28 +25,34 @@ JUDGED: Mapping[str, str] = MappingProxyType(
         "staleness": "staleness",
     }
 )
+UNCOUNTED = "leaks: not measured"
 # What rounding may add to a difference of two shares.
 _ROUNDING = 1e-9
 
 
-def beyond(frame: pd.DataFrame, tolerance: float) -> Iterator[Objection]:
+def beyond(
+    frame: pd.DataFrame, tolerance: float, *, as_specified: bool = True
+) -> Iterator[Objection]:
     """Metrics that fell by more than the tolerance; staleness where it rose.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         As `memeval.comparing.deltas.deltas` gives it. What is undefined on a side passes and
-        fails nothing.
+        fails nothing here; see `vanished`.
     tolerance : float
         A share, from 0.
+    as_specified : bool
+        Whether metrics have their names of the specification, else those of the frame.
     """
     row: Any
     for row in frame[frame["metric"].isin(list(JUDGED))].itertuples():
         if is_beyond(row.metric, row.delta, tolerance):
             moved = f"{row.baseline:.3f} -> {row.current:.3f}"
             risen = " rose" if row.metric == "staleness" else ""
+            name = JUDGED[row.metric] if as_specified else row.metric
             yield Objection(
-                f"{JUDGED[row.metric]}{risen}: {moved}, by more than {tolerance:g}",
+                f"{name}{risen}: {moved}, by more than {tolerance:g}",
                 f"look at the probes that were lost; or accept it: {ACCEPT}",
             )
 
@@ -59,6 +66,42 @@ def is_beyond(metric: str, delta: float, tolerance: float) -> bool:
     (False, True)
     """
     return (delta if metric == "staleness" else -delta) > tolerance + _ROUNDING
+
+
+def vanished(
+    baseline: Outcomes, current: Outcomes, *, as_specified: bool = True
+) -> Iterator[Objection]:
+    """Figures that cannot be set against each other any more: a fall would not be seen.
+
+    Parameters
+    ----------
+    baseline, current : Outcomes
+        The two sides.
+    as_specified : bool
+        As in `beyond`.
+
+    Yields
+    ------
+    Objection
+        For leaks that are undefined now, whatever they were; for a judged metric that is undefined
+        now and was not; and for names that tell two cutoffs where a side tells nothing else.
+    """
+    if math.isnan(current.metrics.get("leaks", 0.0)):
+        yield Objection(UNCOUNTED, "measure leaks again: run 'memeval run'")
+    for name, spoken in JUDGED.items():
+        then, now = (side.metrics.get(name, math.nan) for side in (baseline, current))
+        if not math.isnan(then) and math.isnan(now):
+            yield Objection(
+                f"{spoken if as_specified else name}: {then:.3f} -> not measured",
+                f"find out why nothing is left to measure it by; or accept it: {ACCEPT}",
+            )
+    cutoffs = [side.manifest.get("k") for side in (baseline, current)]
+    if "bare" in (baseline.kind, current.kind) and None not in cutoffs and len({*cutoffs}) > 1:
+        yield Objection(
+            f"not comparable: measured at the cutoff {visible(str(cutoffs[0]))} in the baseline, "
+            f"at {visible(str(cutoffs[1]))} now",
+            "measure both at one cutoff",
+        )
 
 
 def newly_failing(sides: Sides) -> Iterator[Objection]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
@@ -23,7 +24,12 @@ NAMES: Mapping[str, str] = {
     "negative_correct": "abstention",
     "p95_ms": "latency_p95_ms",
 }
-_CUTOFF = re.compile(r"(recall_at|distinct_at)_(?:k|[0-9]+)", re.ASCII)
+# Metrics that may be above 1.
+_COUNTS = frozenset({"leaks", "contract", "errors", "llm_calls", "context_tokens"})
+SHARES = frozenset(
+    name for name in METRICS if not name.endswith("_ms") and not name.startswith("not_")
+).difference(_COUNTS)
+_CUTOFF = re.compile(r"(recall_at|distinct_at)_(k|[0-9]{1,9})", re.ASCII)
 
 
 def spec_numbers(metrics: Mapping[str, float], k: int | None) -> dict[str, float | int | None]:
@@ -57,7 +63,9 @@ def other_numbers(metrics: Mapping[str, float]) -> dict[str, float | int | None]
     return {metric: rounded(v) for metric, v in metrics.items() if metric not in spoken}
 
 
-def metrics_from(payload: Mapping[str, Any], source: str) -> dict[str, float]:
+def metrics_from(
+    payload: Mapping[str, Any], source: str, *, bounds: bool = False
+) -> dict[str, float]:
     """Read numbers under either name.
 
     Parameters
@@ -66,6 +74,8 @@ def metrics_from(payload: Mapping[str, Any], source: str) -> dict[str, float]:
         What a file holds: names of the specification, and those of the summary in ``metrics``.
     source : str
         Where it comes from, for messages.
+    bounds : bool
+        Whether they are the user's own bounds, which no value need reach.
 
     Returns
     -------
@@ -75,7 +85,7 @@ def metrics_from(payload: Mapping[str, Any], source: str) -> dict[str, float]:
     Raises
     ------
     RunFileError
-        If one of them is no number, or one metric has two values.
+        If one of them is no number or out of its range, or one metric has two values.
     """
     others = payload.get("metrics") or {}
     if not isinstance(others, Mapping):
@@ -89,6 +99,8 @@ def metrics_from(payload: Mapping[str, Any], source: str) -> dict[str, float]:
         if metric is None:
             continue
         number = _number(name, value, metric, source)
+        if metric in SHARES and number > 1 and not bounds:
+            raise _wrong(source, name, value, "a share from 0 to 1, or null")
         if metric in found and found[metric][1] != number:
             raise RunFileError(
                 f"{source}: {found[metric][0]} and {name} are one metric and differ; leave one out"
@@ -111,12 +123,35 @@ def spoken_metric(name: object) -> str | None:
     return NAMES.get(cutoff[1] if cutoff else name)
 
 
+def spoken_cutoff(payload: Mapping[str, Any], source: str) -> int | None:
+    """Cutoff that the names of the figures tell, such as 10 of ``recall_at_10``.
+
+    Raises
+    ------
+    RunFileError
+        If two names tell two.
+    """
+    matches = (_CUTOFF.fullmatch(name) for name in payload if isinstance(name, str))
+    told = sorted({one[2] for one in matches if one and one[2] != "k"})
+    if len(told) > 1:
+        raise RunFileError(
+            f"{source}: its figures are of the cutoffs {' and '.join(told[:2])}, wanted one; "
+            "make the file again"
+        )
+    return int(told[0]) if told else None
+
+
 def _number(name: str, value: Any, metric: str, source: str) -> float:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return math.nan
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    if not real or not 0 <= value < math.inf:
-        raise _wrong(source, name, value, "a number from 0, or null")
+    wanted = "a number from 0, or null"
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise _wrong(source, name, value, wanted)
+    if value != value:  # NaN of numpy
+        return math.nan
+    number: Any = value
+    if not 0 <= number <= sys.float_info.max:
+        raise _wrong(source, name, value, f"{wanted}, within the range of floats")
     if metric == "leaks" and not isinstance(value, Integral) and float(value) % 1:
         raise _wrong(source, name, value, "a whole number")
     return round(float(value), DECIMALS)

@@ -134,7 +134,10 @@ class Entry:
         leaked = self.count("n_leaked", 0)
         n_leaked = len(self.texts("leaked")) if leaked is None else leaked
         negative, skipped = expected == 0, status == "not_supported"
+        contract = self.count("n_contract", 0) or 0
         passed, repeats = self._passes(hit and not n_leaked)
+        if "passes" in self.values and status == "ok":
+            self._agree(passed, repeats, hit and not n_leaked and not contract, n_leaked, contract)
         return {
             "content_hash": self._text("hash"),
             "kind": None if expected is None else "negative" if negative else "positive",
@@ -148,7 +151,7 @@ class Entry:
             "rr": None if negative or skipped else _rr(rank, hit),
             "ndcg": self._share("ndcg"),
             "n_leaked": n_leaked,
-            "n_contract": self.count("n_contract", 0) or 0,
+            "n_contract": contract,
             "latency_ms": None,
             "n_expected": expected,
         }
@@ -210,6 +213,13 @@ class Entry:
         if not 0 <= some <= all_ or not all_:
             raise self._wrong("passes", value, "such as '3/5'")
         return some, all_
+
+    def _agree(self, passed: int, repeats: int, first: bool, leaked: int, contract: int) -> None:
+        """Refuse repeats that all passed, or none, where the first tells the contrary."""
+        if (passed == repeats and not first) or (passed == 0 and first):
+            told = f"hit {self.values['hit']}, {leaked} leaked and {contract} broken checks"
+            wanted = f"what agrees with {told}"
+            raise self._wrong("passes", self.values["passes"], wanted)
 
     def _wrong(self, name: str, value: Any, wanted: str) -> RunFileError:
         return _misfit(self.where, name, value, wanted)

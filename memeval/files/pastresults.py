@@ -18,6 +18,7 @@ from memeval.checks.kinds import shown
 from memeval.comparing.differences import BLOCKING, flat
 from memeval.errors import RunFileError, said
 from memeval.files.headline import metrics_from
+from memeval.files.saved import parsed
 from memeval.outcomes import FORMATS, VERSION
 
 METRICS = (
@@ -29,7 +30,6 @@ METRICS = (
     "abstention",
     "latency_p95_ms",
 )
-NO_SHARES = frozenset({"leaks", "latency_p95_ms"})
 _CUTOFF = re.compile(r"(?:recall|distinct)_at_([0-9]{1,6})", re.ASCII)
 _CONFLICT = re.compile(r"^(<{7} |={7}\r?$|>{7} )", re.MULTILINE)
 _POINTER = "version https://git-lfs"
@@ -97,7 +97,7 @@ def read_past(raw: bytes) -> PastResults:
     """
     try:
         text = raw.decode("utf-8-sig")
-        payload = None if _CONFLICT.search(text) or text.startswith(_POINTER) else json.loads(text)
+        payload = None if _CONFLICT.search(text) or text.startswith(_POINTER) else parsed(text)
     except (ValueError, RecursionError) as error:
         raise RunFileError(f"is not JSON ({said(error)})") from error
     if payload is None:
@@ -122,9 +122,6 @@ def _results(payload: dict[str, Any]) -> PastResults:
     figures = {metric: told.get(metric, math.nan) for metric in METRICS}
     if payload.get("verdict") != "INVALID" and not told:
         raise RunFileError("has none of the figures of a results file")
-    beyond = [name for name in METRICS if name not in NO_SHARES and figures[name] > 1]
-    if beyond:
-        raise RunFileError(f"{beyond[0]} is {figures[beyond[0]]:g}, wanted a share from 0 to 1")
     suite = _suite_hash(payload)
     return PastResults(
         figures, _n_positive(payload, figures), suite, _cutoffs(payload) | _measured(payload, suite)

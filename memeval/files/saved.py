@@ -54,9 +54,9 @@ def read_saved(path: str | os.PathLike[str], wanted: str) -> dict[str, Any]:
     if not text.strip():
         raise RunFileError(f"{path}: is empty, wanted {wanted}; make it again, or name another")
     try:
-        payload = _parsed(text)
+        payload = parsed(text)
         if "\\ud" in text.lower():  # half characters, which no file that memeval writes can hold
-            payload = _parsed(clean(json.dumps(payload, ensure_ascii=False)))
+            payload = parsed(clean(json.dumps(payload, ensure_ascii=False)))
     except (ValueError, RecursionError) as error:
         raise RunFileError(
             f"{path}: is not JSON that can be used ({said(error)}); wanted {wanted}; take the file "
@@ -79,7 +79,8 @@ def _text(path: str | os.PathLike[str], wanted: str) -> str:
         ) from error
 
 
-def _parsed(text: str) -> Any:
+def parsed(text: str) -> Any:
+    """Values of strict JSON; a `ValueError` for NaN, infinity, and a key that stands twice."""
     return json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
 
 

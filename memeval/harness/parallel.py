@@ -17,7 +17,7 @@ from memeval.harness.selfcheck import refuse_one_place
 from memeval.harness.threads import Threads
 from memeval.stores.bound import Meter
 
-TIMES = "latency_"
+TIMES = ("latency_", "cold_", "write_", "visible_")
 UNGATED = "latency measured with {jobs} jobs in parallel: it never gates"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from memeval.comparing.changes import not_asked
 from memeval.errors import FrameError
 from memeval.frames import CHANGE_WORDS, CHANGES, COMPARISON, conform
 from memeval.plots.canvas import (
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
 
 MOST_CHANGES = 40
 """Probes that are drawn at most: more lines than that are no drawing."""
+UNASKED_AT = 0.6
+"""Where the mark of a probe stands that was not asked: before any rank."""
 # What is no share stands in words: it has a scale of its own.
 _COUNTS = frozenset({"leaks"})
-_TIMES = frozenset({"latency_ms", "latency_p95_ms"})
+_TIMES = frozenset({"latency_ms", "latency_p95_ms", "cold_ms", "write_ms", "visible_ms"})
 # Colour, marker and line of each kind of change.
 _LOOKS = {
     "lost": (BROKEN, "X", "-"),
@@ -64,7 +67,8 @@ def plot_comparison(comparison: Comparison, ax: Axes | None = None) -> Axes:
     Raises
     ------
     FrameError
-        If the verdict is INVALID or NOT COMPARABLE: none of its numbers may be drawn.
+        If it is no Comparison, or its verdict is INVALID or NOT COMPARABLE: none of its numbers
+        may be drawn.
 
     Examples
     --------
@@ -76,6 +80,7 @@ def plot_comparison(comparison: Comparison, ax: Axes | None = None) -> Axes:
     >>> plot_comparison(compare(run, run), Figure().subplots()).get_title(loc="left")
     'SAME: recall_all 1.000 before, 1.000 now'
     """
+    _refuse_other(comparison, "plot_comparison")
     _refuse_withheld(comparison)
     frame = conform(comparison.frame, COMPARISON)
     frame = frame[frame["delta"].notna()].reset_index(drop=True)
@@ -84,6 +89,17 @@ def plot_comparison(comparison: Comparison, ax: Axes | None = None) -> Axes:
             _draw_metric(axes, y, row, comparison.margin)
         _label_metrics(axes, frame, comparison)
     return axes
+
+
+def _refuse_other(given: object, name: str, also: str = "") -> None:
+    """Refuse what is neither a comparison nor like one."""
+    from memeval.comparison import Comparison
+
+    if not isinstance(given, Comparison):
+        raise FrameError(
+            f"found {type(given).__name__}, wanted a Comparison{also}; draw "
+            f"memeval.plots.{name}(memeval.compare(baseline, run))"
+        )
 
 
 def _refuse_withheld(comparison: Comparison) -> None:
@@ -106,7 +122,10 @@ def _draw_metric(ax: Axes, y: int, row: Any, margin: float) -> None:
         ax.plot([row.delta], [y], marker, color=colour, ms=8, ls="none", label="delta", zorder=4)
     if row.metric == "recall_all":
         ax.plot([-margin], [y], "|", color="black", ms=18, mew=1.5, label="margin", zorder=3)
-    ax.text(1.02, y, _moved(row), color=colour, va="center", transform=ax.get_yaxis_transform())
+    ax.text(
+        1.02, y, _moved(row), color=colour, va="center", linespacing=0.95, fontsize="small",
+        transform=ax.get_yaxis_transform(),
+    )  # fmt: skip
 
 
 def _is_worse(row: Any) -> bool:
@@ -119,13 +138,14 @@ def _moved(row: Any) -> str:
     sign = row.delta - 1 if row.metric in _TIMES else row.delta
     if METRICS.get(row.metric) == "lower" or row.metric in _TIMES:
         sign = -sign
-    word = "level" if abs(sign) < 0.0005 else "better" if sign > 0 else "worse"
+    level = 0.005 if row.metric in _TIMES else 0.0005
+    word = "level" if abs(sign) < level else "better" if sign > 0 else "worse"
     said = "0" if word == "level" else f"{row.delta:+.3f}"
     if row.metric in _TIMES:
         said = f"x {row.delta:.2f}"
     elif row.metric in _COUNTS:
         said = f"{row.baseline:.0f} to {row.current:.0f}"
-    return f"{said} {'COUNTS AS WORSE' if _is_worse(row) else word}"
+    return f"{said}\nCOUNTS AS WORSE" if _is_worse(row) else f"{said} {word}"
 
 
 def _label_metrics(ax: Axes, frame: pd.DataFrame, comparison: Comparison) -> None:
@@ -140,7 +160,7 @@ def _label_metrics(ax: Axes, frame: pd.DataFrame, comparison: Comparison) -> Non
     plain_ticks(ax)
     ax.set_ylim(max(1, len(frame)) - 0.5, -0.5)
     ax.set_xlim(-reach, reach)
-    ax.set_xlabel("current - baseline (share, -1 to 1)")
+    ax.set_xlabel("current - baseline (of metrics from 0 to 1)")
     ax.set_ylabel("metric")
     recall = frame[frame["metric"].eq("recall_all")].to_dict("records")
     said = "no metric that both sides tell"
@@ -171,7 +191,8 @@ def plot_changes(changes: Comparison | pd.DataFrame, ax: Axes | None = None) -> 
     matplotlib.axes.Axes
         One line per probe, the first on top, at most 40; the title says how many there are. The
         open circle is the rank before, the filled mark the rank now, its shape and the word at the
-        right what happened. A record that was not found stands at the right end. Where neither
+        right what happened. A record that was not found stands at the right end; a cross on the
+        left edge is a probe that was not asked, since the store cannot take it. Where neither
         side has a rank, as of negative probes, no mark is drawn. Without any change the title
         says so, and nothing is drawn.
 
@@ -188,6 +209,7 @@ def plot_changes(changes: Comparison | pd.DataFrame, ax: Axes | None = None) -> 
     'Changes: 1 lost'
     """
     if not isinstance(changes, pd.DataFrame):
+        _refuse_other(changes, "plot_changes", " or its frame of changes")
         _refuse_withheld(changes)
         changes = changes.changes
     frame = conform(changes, CHANGES)
@@ -206,18 +228,20 @@ def _draw_change(ax: Axes, y: int, row: Any, away: int) -> None:
     colour, marker, style = _LOOKS[row.change]
     then, now = (away if pd.isna(rank) else int(rank) for rank in (row.rank_before, row.rank_after))
     ranked = not (pd.isna(row.rank_before) and pd.isna(row.rank_after))
-    if ranked:
-        both = row.change not in ("added", "removed")
-        if both:
-            ax.plot([then, now], [y, y], color=colour, ls=style, lw=1.5, zorder=2, label="moved")
-        if row.change != "added":
-            ax.plot(
-                [then], [y], "o", mfc="white", mec=colour, ms=9, ls="none", zorder=3,
-                label="before",
-            )  # fmt: skip
-        if row.change != "removed":
-            ax.plot([now], [y], marker, color=colour, ms=8, ls="none", zorder=4, label="now")
-    word = row.change if ranked else f"{row.change} (no rank)"
+    unasked = not_asked(row.reason)
+    old, new = row.change != "added" and not unasked[0], row.change != "removed" and not unasked[1]
+    if ranked and old and new:
+        ax.plot([then, now], [y, y], color=colour, ls=style, lw=1.5, zorder=2, label="moved")
+    if ranked and old:
+        ax.plot([then], [y], "o", mfc="white", mec=colour, ms=9, ls="none", zorder=3,
+                label="before")  # fmt: skip
+    if ranked and new:
+        ax.plot([now], [y], marker, color=colour, ms=8, ls="none", zorder=4, label="now")
+    if any(unasked):
+        ax.plot([UNASKED_AT], [y], "x", color="black", ms=8, mew=1.5, ls="none", zorder=4,
+                label="not asked")  # fmt: skip
+    said = "not asked now" if unasked[1] else "not asked before" if unasked[0] else "no rank"
+    word = row.change if ranked and not any(unasked) else f"{row.change} ({said})"
     ax.text(1.02, y, word, color=colour, va="center", transform=ax.get_yaxis_transform())
 
 
@@ -248,6 +272,8 @@ def _label_changes(ax: Axes, frame: pd.DataFrame, away: int, title: str) -> None
             for word in there
         ),
     ]
+    if any(any(not_asked(reason)) for reason in frame["reason"]):
+        shapes.append(Line2D([], [], marker="x", ls="none", color="black", label="not asked"))
     if there:
         legend_below(ax, shapes)
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from memeval.comparing.changes import not_asked
 from memeval.comparison import Comparison
 from memeval.frames import CHANGE_WORDS
 from memeval.report import figures
-from memeval.report.comparison_rows import tellable
+from memeval.report.comparison_rows import APART, MOST_APART, NOT_ASKED, tellable
 from memeval.report.probes import Ledger, anchor
 
 MOST_CHANGES = 200
@@ -58,12 +59,13 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Probes that changed in one way."""
+    """Probes that changed in one way; `names` in place of rows where these would say nothing."""
 
     change: str
     meaning: str
     n: int
     probes: tuple[Changed, ...]
+    names: tuple[str, ...] = ()
 
 
 def groups(comparison: Comparison, ledger: Ledger | None, told: frozenset[str]) -> Iterator[Group]:
@@ -86,6 +88,9 @@ def groups(comparison: Comparison, ledger: Ledger | None, told: frozenset[str]) 
         n = sum(row.change == word for row in changed)
         listed = [row for row in shown if row.change == word]
         if n:
+            if word in APART and n > MOST_APART:
+                yield Group(word, MEANINGS[word], n, (), tuple(row.probe for row in listed))
+                continue
             probes = tuple(_changed(row, comparison, ledger, told, deepest) for row in listed)
             yield Group(word, MEANINGS[word], n, probes)
 
@@ -97,15 +102,17 @@ def _changed(
     reason = _reason(row.reason, bool(newcomers))
     then, now = _rank(row.rank_before), _rank(row.rank_after)
     numbers = not comparison.withheld
+    away = not_asked(row.reason)
+    old, new = row.change != "added" and numbers, row.change != "removed" and numbers
     return Changed(
         probe=row.probe,
         link=_link(row.probe, ledger, told),
-        before=_place(then, now, row.change != "added" and numbers),
-        after=_place(now, then, row.change != "removed" and numbers),
+        before=NOT_ASKED if away[0] and old else _place(then, now, old),
+        after=NOT_ASKED if away[1] and new else _place(now, then, new),
         reason=reason if numbers else "",
         newcomers=newcomers if numbers else (),
-        then=_along(then, now, deepest, row.change != "added" and numbers),
-        now=_along(now, then, deepest, row.change != "removed" and numbers),
+        then=_along(then, now, deepest, old and not away[0]),
+        now=_along(now, then, deepest, new and not away[1]),
     )
 
 

@@ -16,8 +16,7 @@ from memeval.report.probes import Ledger
 
 KEY = (
     "Drawn: delta and its interval, a line at no change, a dashed one at the margin. Interval: "
-    "each end holds with {level:.4g}. p: one-sided, that it got worse by luck, made good for two "
-    "tests. +/=/-: probes better, level, worse. x: a ratio of times."
+    "each end holds with {level:.4g}. {p}+/=/-: probes better, level, worse. x: a ratio of times."
 )
 _LABELS: Mapping[str, str] = MappingProxyType({"tested:": "under test"})
 
@@ -76,7 +75,13 @@ class Section:
     @property
     def key(self) -> str:
         """How the table of metrics is to be read."""
-        return KEY.format(level=1.0 - self.comparison.alpha)
+        p = rows.P_KEY.replace("  ", " ") if self.tested else ""
+        return KEY.format(level=1.0 - self.comparison.alpha, p=p)
+
+    @property
+    def tested(self) -> bool:
+        """Whether tests decide, so that p stands in the table."""
+        return self.comparison.rule == "paired"
 
     @property
     def power(self) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memeval.comparing.changes import not_asked
+from memeval.comparing.sides import listed
 from memeval.comparison import Comparison
 from memeval.frames import CHANGE_WORDS
 from memeval.report import figures
@@ -15,14 +17,23 @@ WITHHELD = "No number is shown: none of them can be believed here."
 HEAD = ("metric", "before", "now", "delta", "interval", "p", "n", "+/=/-")
 SIDES = "lrrrlrrr"
 CHANGE_HEAD = ("change", "probe", "before", "now", "why")
-KEY = (
-    "interval: each end holds with {level:.4g}.  p: one-sided, that it got worse by luck, made "
-    "good for two tests.  +/=/-: probes better, level, worse.  x: a ratio of times.  !: counts as "
-    "worse.  -: no interval or no test.  n/a: not measured on both sides."
+P_KEY = (
+    "p: one-sided, that it got worse by luck, made good for two tests: only recall_all and ndcg "
+    "are tested.  "
 )
-TIMES = ("latency_ms", "latency_p95_ms")
-# What is rounded to no difference is none.
+KEY = (
+    "interval: each end holds with {level:.4g}.  {p}+/=/-: probes better, level, worse.  x: a "
+    "ratio of times.  !: counts as worse.  -: {none}.  n/a: not measured on both sides."
+)
+TIMES = ("latency_ms", "latency_p95_ms", "cold_ms", "write_ms", "visible_ms")
+# What is rounded to no difference is none: three decimals of a share, two of a ratio of times.
 LEVEL = 0.0005
+LEVEL_RATIO = 0.005
+NOT_ASKED = "not asked"
+# Kinds of change that are of the suite, not of the store, and how many stand with a line each.
+APART = ("added", "removed")
+MOST_APART = 10
+_P = HEAD.index("p")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +62,10 @@ def circumstances(comparison: Comparison) -> Iterator[tuple[str, str]]:
     found = comparison.comparability
     yield from (("tested:", str(one)) for one in found.under_test)
     if not found.under_test and found.quality != "unknown":
-        yield "tested:", "the store and its settings are the same on both sides"
+        sides = (comparison.baseline.manifest, comparison.current.manifest)
+        named = all(side.get("store") for side in sides)
+        same = "the store and its settings are the same on both sides"
+        yield "tested:", same if named else "not told: not both sides name their store"
     yield from (("differs:", str(one)) for one in found.blocks)
     if found.quality == "unknown":
         yield "unknown:", "comparability unknown: one side does not tell how it was measured"
@@ -67,8 +81,23 @@ def told(comparison: Comparison) -> list[Any]:
 
 
 def metrics(comparison: Comparison) -> list[list[str]]:
-    """Cells of each metric that a side has a value of."""
-    return [cells(row) for row in told(comparison)]
+    """Cells of each metric that a side has a value of, under `heads`."""
+    return [_tested(cells(row), comparison) for row in told(comparison)]
+
+
+def heads(comparison: Comparison) -> list[str]:
+    """Heads of the table of metrics: without p where no test decides."""
+    return _tested(HEAD, comparison)
+
+
+def sides(comparison: Comparison) -> str:
+    """At which side the cells of each column stand."""
+    return "".join(_tested(SIDES, comparison))
+
+
+def _tested(columns: Sequence[str], comparison: Comparison) -> list[str]:
+    every = range(len(columns))
+    return [columns[n] for n in every if n != _P or comparison.rule == "paired"]
 
 
 def worse(row: Any) -> bool:
@@ -83,7 +112,8 @@ def way(row: Any) -> str:
     change = 1.0 - row.delta if row.metric in TIMES else row.delta
     if METRICS.get(row.metric) == "lower" and row.metric not in TIMES:
         change = -change
-    return "level" if abs(change) < LEVEL else "better" if change > 0 else "worse"
+    level = LEVEL_RATIO if row.metric in TIMES else LEVEL
+    return "level" if abs(change) < level else "better" if change > 0 else "worse"
 
 
 def cells(row: Any) -> list[str]:
@@ -122,7 +152,9 @@ def _p(value: float) -> str:
 
 def key(comparison: Comparison) -> str:
     """How the table is to be read."""
-    return KEY.format(level=1.0 - comparison.alpha)
+    tested = comparison.rule == "paired"
+    none = "no interval or no test" if tested else "no interval"
+    return KEY.format(level=1.0 - comparison.alpha, p=P_KEY if tested else "", none=none)
 
 
 def power(comparison: Comparison) -> str:
@@ -162,11 +194,41 @@ def tellable(comparison: Comparison) -> list[Any]:
 
 def changes(comparison: Comparison) -> list[Change]:
     """Cells of each changed probe that may be told, in the order of the frame: lost ones first."""
-    return [
-        Change(row.change, row.probe, _rank(row.rank_before), _rank(row.rank_after), row.reason)
-        for row in tellable(comparison)
-    ]
+    return [_cells(row) for row in tellable(comparison)]
 
 
-def _rank(rank: Any) -> str:
+def compact(
+    told: Sequence[Change], limit: int | None
+) -> tuple[list[Change], list[tuple[str, str]]]:
+    """Divide changed probes: those with a line each, and kinds of which names alone are told.
+
+    Parameters
+    ----------
+    told : sequence of Change
+        As `changes` gives them.
+    limit : int or None
+        Most names of a kind.
+
+    Returns
+    -------
+    list of Change, list of (str, str)
+        The second has kinds that say nothing of a store, added and removed, where more than ten
+        probes are of one: the kind and the names, with how many more there are.
+    """
+    kinds = [one.change for one in told]
+    many = [word for word in APART if kinds.count(word) > MOST_APART]
+    most = len(told) if limit is None else max(0, limit)
+    named = [(word, listed((c.probe for c in told if c.change == word), most)) for word in many]
+    return [one for one in told if one.change not in many], named
+
+
+def _cells(row: Any) -> Change:
+    before, now = not_asked(row.reason)
+    ranks = _rank(row.rank_before, before), _rank(row.rank_after, now)
+    return Change(row.change, row.probe, *ranks, row.reason)
+
+
+def _rank(rank: Any, away: bool) -> str:
+    if away:
+        return NOT_ASKED
     return "-" if figures.is_missing(rank) else str(rank)

@@ -57,7 +57,9 @@ def _metrics(comparison: Comparison) -> str:
     cells = rows.metrics(comparison)
     if not cells:
         return ""
-    lines = [table(rows.HEAD, cells, WIDTHS, rows.SIDES), paragraph(rows.key(comparison))]
+    heads, sides = rows.heads(comparison), rows.sides(comparison)
+    widths = tuple(w for name, w in zip(rows.HEAD, WIDTHS, strict=True) if name in heads)
+    lines = [table(heads, cells, widths, sides), paragraph(rows.key(comparison))]
     told = rows.power(comparison)
     return "\n".join([*lines, *([paragraph(told, LABEL, first="power:")] if told else [])])
 
@@ -66,6 +68,7 @@ def _changes(comparison: Comparison, limit: int | None) -> str:
     told = rows.changes(comparison)
     if not told:
         return "" if comparison.withheld else f"PROBES: {rows.counted(comparison)}"
+    told, named = rows.compact(told, limit)
     listed = told if limit is None else told[: max(0, limit)]
     lines = [f"PROBES: {rows.counted(comparison)}"]
     for one in listed:
@@ -74,6 +77,7 @@ def _changes(comparison: Comparison, limit: int | None) -> str:
     if len(told) > len(listed):
         more = figures.count(len(told) - len(listed), "more probe")
         lines.append(f"and {more}: --format json lists all")
+    lines += [paragraph(names, LABEL, first=word) for word, names in named]
     return "\n".join(lines)
 
 
@@ -99,19 +103,26 @@ def comparison_markdown(comparison: Comparison, limit: int | None = None) -> str
     if comparison.withheld:
         parts.append(rows.WITHHELD)
     else:
-        parts.append(markdown_table(rows.HEAD, rows.metrics(comparison), rows.SIDES))
+        parts.append(_metrics_markdown(comparison))
         parts += [markdown_cell(rows.key(comparison)), markdown_cell(rows.power(comparison))]
     parts += _changes_markdown(comparison, limit)
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
+def _metrics_markdown(comparison: Comparison) -> str:
+    heads, sides = rows.heads(comparison), rows.sides(comparison)
+    return markdown_table(heads, rows.metrics(comparison), sides)
+
+
 def _changes_markdown(comparison: Comparison, limit: int | None) -> list[str]:
     told = rows.changes(comparison)
+    head = [] if comparison.withheld and not told else [f"Probes: {rows.counted(comparison)}"]
+    told, named = rows.compact(told, limit)
     listed = told if limit is None else told[: max(0, limit)]
-    parts = [] if comparison.withheld and not told else [f"Probes: {rows.counted(comparison)}"]
+    parts = list(head)
     if listed:
         cells = [[one.change, one.probe, one.before, one.now, one.reason] for one in listed]
         parts.append(markdown_table(rows.CHANGE_HEAD, cells, "llrrl"))
     if len(told) > len(listed):
         parts.append(f"and {figures.count(len(told) - len(listed), 'more probe')}")
-    return parts
+    return [*parts, *(f"{word}: {markdown_cell(names)}" for word, names in named)]

@@ -15,6 +15,7 @@ COUNTS = frozenset({"leaks", "contract", "errors", "not_stored", "not_visible", 
 # Fewest searches whose order statistics bound the quantile on both sides with 95 %.
 ENOUGH_SEARCHES = MappingProxyType(
     {"latency_p50_ms": 6, "latency_p95_ms": 72, "latency_p99_ms": 368}
+    | dict.fromkeys(("cold_p50_ms", "write_p50_ms", "visible_p50_ms"), 6)
 )
 # Means over probes: an interval needs enough distinct values of them.
 PROBE_MEANS = frozenset(
@@ -51,6 +52,9 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "latency_p50_ms": "half of the searches took at most this, in ms",
         "latency_p95_ms": "95 % of the searches took at most this, in ms",
         "latency_p99_ms": "99 % of the searches took at most this, in ms",
+        "cold_p50_ms": "half of the first searches, for a fixed word, took at most this, in ms",
+        "write_p50_ms": "half of the histories were written in at most this, in ms",
+        "visible_p50_ms": "half of the histories could be found within this, in ms",
         "context_tokens": "mean words and marks in the top k",
         "llm_calls": "mean model calls of a search",
         "flaky_rate": "probes whose repeats disagree",
@@ -71,6 +75,9 @@ COUNTED: Mapping[str, str] = MappingProxyType(
         "latency_p50_ms": "searches",
         "latency_p95_ms": "searches",
         "latency_p99_ms": "searches",
+        "cold_p50_ms": "searches",
+        "write_p50_ms": "histories",
+        "visible_p50_ms": "histories",
     }
 )
 

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from memeval.comparing.manifests import without_private
 from memeval.comparison import Comparison
 from memeval.report import (
     cause_rows,
@@ -165,9 +166,14 @@ def _settings(run: Run) -> dict[str, Any]:
 
 
 def manifest_rows(manifest: Manifest) -> Iterator[tuple[str, str]]:
-    """What was measured with what, flat: a name with dots, and the value as text."""
+    """What was measured with what, flat: a name with dots, and the value as text.
+
+    What a store and the options tell is shown without places and secrets: the page is mailed.
+    """
     for name, value in vars(manifest).items():
-        if isinstance(value, Mapping):
+        if name in ("store_info", "options"):
+            yield from _flat(name, without_private(value))
+        elif isinstance(value, Mapping):
             yield from _flat(name, value)
         else:
             yield name, _value(value)

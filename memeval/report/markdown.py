@@ -43,6 +43,7 @@ def verdict_text(run: Run) -> str:
     lines = [f"## Verdict: {verdict.word}", markdown_cell(verdict.reason)]
     if verdict.next_step:
         lines.append(f"Next: {markdown_cell(verdict.next_step)}")
+    lines += [f"Note: {markdown_cell(note)}" for note in run.manifest.notes]
     return "\n\n".join(lines)
 
 

@@ -54,6 +54,9 @@ SHORT: Mapping[str, str] = MappingProxyType(
         "latency_p50_ms": "ms, half took less",
         "latency_p95_ms": "ms, 95 % took less",
         "latency_p99_ms": "ms, 99 % took less",
+        "cold_p50_ms": "ms, first search",
+        "write_p50_ms": "ms, writing a history",
+        "visible_p50_ms": "ms, until it is found",
         "context_tokens": "words in the top k",
         "llm_calls": "model calls a search",
         "flaky_rate": "repeats that disagree",
@@ -81,6 +84,7 @@ def verdict_text(run: Run) -> str:
     lines = [f"VERDICT: {verdict.word}", paragraph(verdict.reason, LABEL, first="why:")]
     if verdict.next_step:
         lines.append(paragraph(verdict.next_step, LABEL, first="next:"))
+    lines += [paragraph(note, LABEL, first="note:") for note in run.manifest.notes]
     return "\n".join(lines)
 
 
@@ -245,7 +249,7 @@ def tags_text(run: Run, limit: int | None = None) -> str:
     ]
     if len(told) > len(listed):
         more = figures.count(len(told) - len(listed), "more tag")
-        lines.append(f"and {more}: the HTML report shows all")
+        lines.append(f"and {more}: 'memeval report' shows all")
     return "\n".join([*lines, paragraph(tag_rows.NOTE)])
 
 

@@ -43,7 +43,7 @@ def causes_text(run: Run, limit: int | None = None) -> str:
     ]
     more = len(told) - len(kept)
     if more:
-        parts.append(f"and {figures.count(more, 'more failing probe')}: the HTML report shows all")
+        parts.append(f"and {figures.count(more, 'more failing probe')}: 'memeval report' shows all")
     key = "rank: of the missing record when more is asked for.  -: it never came, or none is wanted"
     return "\n\n".join([*parts, paragraph(key)])
 
@@ -89,7 +89,9 @@ def failing_text(run: Run, limit: int | None = None) -> str:
     blocks += ["\n".join(_failing(n, ledger.detail(name))) for n, name in enumerate(told, 1)]
     more = len(ledger.failing) - len(told)
     if more:
-        blocks.append(f"and {figures.count(more, 'more failing probe')}: the HTML report shows all")
+        blocks.append(
+            f"and {figures.count(more, 'more failing probe')}: 'memeval report' shows all"
+        )
     return "\n\n".join(blocks)
 
 

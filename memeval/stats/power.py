@@ -168,7 +168,13 @@ def minimum_detectable_drop(
 
 
 def probes_to_decide(
-    n: int, losses: int, gains: int, margin: float = 0.10, alpha: float = 0.05
+    n: int,
+    losses: int,
+    gains: int,
+    margin: float = 0.10,
+    alpha: float = 0.05,
+    *,
+    test_alpha: float | None = None,
 ) -> int | None:
     """How many probes would decide, if losses and gains stay as frequent as they were seen.
 
@@ -182,6 +188,9 @@ def probes_to_decide(
         Net loss that is tolerated, above 0 and below 1.
     alpha : float
         One-sided level of the test and of the bound, above 0 and below 0.5.
+    test_alpha : float, optional
+        Level of the test where it is another, above 0 and below 0.5: half of `alpha` where the
+        test is one of two that Holm's method adjusts.
 
     Returns
     -------
@@ -206,9 +215,13 @@ def probes_to_decide(
     [29, 59, 99]
     >>> probes_to_decide(34, 3, 2)
     86
+    >>> probes_to_decide(20, 4, 0), probes_to_decide(20, 4, 0, test_alpha=0.025)
+    (17, 22)
     """
-    if not 0.0 < alpha < 0.5:
-        raise ValueError(f"alpha: found {alpha!r}, wanted a share above 0 and below 0.5")
+    level = alpha if test_alpha is None else test_alpha
+    for name, share in (("alpha", alpha), ("test_alpha", level)):
+        if not 0.0 < share < 0.5:
+            raise ValueError(f"{name}: found {share!r}, wanted a share above 0 and below 0.5")
     if not 0.0 < margin < 1.0:
         raise ValueError(f"margin: found {margin!r}, wanted a share between 0 and 1")
     probes, lost, gained = checked_flips(n, losses, gains)
@@ -217,7 +230,7 @@ def probes_to_decide(
 
     def decided(size: int) -> bool:
         lost_then, gained_then = size * lost / probes, size * gained / probes
-        if float(midp(lost_then, gained_then)) <= alpha:
+        if float(midp(lost_then, gained_then)) <= level:
             return True
         return net_loss_bounds(size, lost_then, gained_then, 1.0 - 2.0 * alpha).high < margin
 

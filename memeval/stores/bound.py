@@ -125,9 +125,15 @@ class BoundStore:
 
     @property
     def batches(self) -> bool:
-        """Whether the store has a ``put_many`` of its own, not the fallback of the base class."""
+        """Whether the store has a ``put_many`` of its own, no further from it than its `put`.
+
+        The fallback of the base class is none, and neither is one inherited or handed through by a
+        store that has a ``put`` of its own: that would pass the new one by.
+        """
         own = getattr(self.inner, "put_many", None)
-        return callable(own) and getattr(own, "__func__", None) is not BaseStore.put_many
+        if not callable(own) or getattr(own, "__func__", None) is BaseStore.put_many:
+            return False
+        return _depth(self.inner, "put_many") <= _depth(self.inner, "put")
 
     def put_many(self, records: Sequence[Record]) -> list[Receipt]:
         """Write several records, by the store's own ``put_many`` where it has one."""
@@ -293,6 +299,12 @@ class BoundStore:
         found = finish(call, args, limit, options)
         self.attempt_ms = (time.perf_counter_ns() - started) / 1e6
         return found
+
+
+def _depth(store: object, name: str) -> float:
+    """How far up its classes a store finds a method; infinite where it is handed through."""
+    places = [getattr(store, "__dict__", {}), *map(vars, type(store).__mro__)]
+    return next((n for n, names in enumerate(places) if name in names), float("inf"))
 
 
 def _hits(answer: Any) -> list[Hit]:

@@ -13,6 +13,11 @@ SUBJECTS = (
     "scoring", "frames", "intervals", "harness", "stores", "startup", "parallel", "growth",
     "history", "compare",
 )  # fmt: skip
+LEGEND = """\
+Goal >= N: memeval at least N times as fast as the other. Goal <= N: at most N times
+the time (or size) of the other. "!": the goal is not kept in this run. Ratios of CPU
+medians in one process; on a busy machine they wander, small sizes (--quick) most.
+"""
 WIDTHS = (38, 9, 9, 8, 7)
 
 
@@ -25,6 +30,7 @@ def main() -> int:
     odd = sorted(set(given.subjects) - set(SUBJECTS))
     if odd:
         parser.error(f"found no subject {odd[0]!r}, wanted some of {', '.join(SUBJECTS)}")
+    print(LEGEND)
     print(_line("what, and against whom", "memeval", "other", "ratio", "goal"))
     for subject in given.subjects or SUBJECTS:
         print(f"-- {subject}")
