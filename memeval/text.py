@@ -28,6 +28,7 @@ __all__ = [
     "clean",
     "contains_tokens",
     "content_words",
+    "count",
     "count_tokens",
     "display_width",
     "markdown_cell",
@@ -82,9 +83,9 @@ def visible(text: str, limit: int | None = None) -> str:
     -----
     C0 controls (so NUL, tab, newline, ESC) and DEL become their Unicode control picture, lone
     surrogates U+FFFD. C1 controls, direction marks, zero-width and other characters without a
-    glyph, and line and paragraph separators become ``<U+XXXX>``; only the selectors of emoji
-    style stay. Under a limit a text is also cut after eight characters a column, so that marks
-    without width cannot make a cell endless. A ``<U+XXXX>`` is never cut in two.
+    glyph, and line and paragraph separators become their code in angle brackets; only the
+    selectors of emoji style stay. Under a limit a text is also cut after eight characters a
+    column, so that marks without width cannot make a cell endless. A code is never cut in two.
 
     Examples
     --------
@@ -151,6 +152,17 @@ def display_width(text: str) -> int:
     if text.isascii() and text.isprintable():
         return len(text)
     return sum(map(_char_width, text))
+
+
+def count(n: int, one: str, many: str = "") -> str:
+    """Say a number with its noun.
+
+    Examples
+    --------
+    >>> count(1, "probe"), count(2, "probe"), count(2, "search", "searches")
+    ('1 probe', '2 probes', '2 searches')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def pad(text: str, width: int, align: Literal["left", "right", "center"] = "left") -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 
-from memeval.text import visible
+from memeval.text import count, visible
 
 if TYPE_CHECKING:
     from memeval.runs import Run
@@ -99,26 +99,26 @@ def _objections(run: Run) -> Iterator[tuple[str, str]]:
     leaking = run.results.loc[run.results["n_leaked"] > 0, "probe"]
     if len(leaking):
         yield (
-            f"{_count(run.leaks, 'leaked record')} in {_count(len(leaking), 'probe')}: "
+            f"{count(run.leaks, 'leaked record')} in {count(len(leaking), 'probe')}: "
             f"{_names(leaking)}",
             "find out why the store returned what it must not; a leak is never traded off",
         )
     breached = run.results.loc[run.results["n_contract"] > 0, "probe"]
     if len(breached):
         yield (
-            f"the store broke its contract in {_count(len(breached), 'probe')}: {_names(breached)}",
+            f"the store broke its contract in {count(len(breached), 'probe')}: {_names(breached)}",
             "read the column breaches of run.calls, and mend the store or what it declares",
         )
     must = {probe.name for probe in run.suite if probe.must}
     lost = run.failing.loc[run.failing["probe"].isin(must), "probe"]
     if len(lost):
         yield (
-            f"{_count(len(lost), 'probe')} marked must did not pass: {_names(lost)}",
+            f"{count(len(lost), 'probe')} marked must did not pass: {_names(lost)}",
             "mend these first: their authors marked them as never to be lost",
         )
     if run.errors > run.allow_errors:
         yield (
-            f"{_count(run.errors, 'search', 'searches')} failed, {run.allow_errors} allowed",
+            f"{count(run.errors, 'search', 'searches')} failed, {run.allow_errors} allowed",
             "read the column error of run.calls; --allow-errors N lets N pass",
         )
     if not run.results["status"].eq("ok").any():
@@ -142,10 +142,6 @@ def _praise(run: Run) -> str:
     contract = "contract kept" if checked else "contract not checked"
     chosen = ", chosen of a suite that is not judged by them" if run.suite.chosen_of else ""
     return f"no leak, {contract}; {asked - failing} of {asked} probes passed{chosen}"
-
-
-def _count(n: int, one: str, many: str | None = None) -> str:
-    return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 def _names(probes: pd.Series, most: int = 5) -> str:

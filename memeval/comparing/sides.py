@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from memeval.comparing.comparability import verified_deterministic
 from memeval.outcomes import Outcomes
+from memeval.text import count as count
 from memeval.text import visible
 
 Flags = NDArray[np.bool_]
@@ -196,17 +197,6 @@ def _whole(rows: pd.DataFrame) -> Flags:
 
 def _none(rows: pd.DataFrame) -> Flags:
     return rows["n_passed"].eq(0).to_numpy(np.bool_)
-
-
-def count(n: int, one: str, many: str = "") -> str:
-    """Say a number with its noun.
-
-    Examples
-    --------
-    >>> count(1, "probe"), count(2, "search", "searches")
-    ('1 probe', '2 searches')
-    """
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def listed(names: Iterable[str], most: int = MOST_NAMES, *, width: int = 60) -> str:

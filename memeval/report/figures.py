@@ -9,6 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from memeval.text import count as count
+
 UNDEFINED = "n/a"
 HEADLINE = ("recall_all", "mrr", "distinct", "staleness", "leaks", "abstention", "latency_p95_ms")
 COUNTS = frozenset({"leaks", "contract", "errors", "not_stored", "not_visible", "not_supported"})
@@ -109,14 +111,3 @@ def figure(value: Any, metric: str = "") -> str:
     if metric.endswith("_ms") and abs(value) >= 1:
         return f"{value:.{max(0, 3 - len(str(abs(int(value)))))}f}"
     return f"{value:.3f}"
-
-
-def count(n: int, one: str, many: str = "") -> str:
-    """Say a number with its noun.
-
-    Examples
-    --------
-    >>> count(1, "probe"), count(2, "probe"), count(2, "search", "searches")
-    ('1 probe', '2 probes', '2 searches')
-    """
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
