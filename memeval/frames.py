@@ -12,6 +12,18 @@ from memeval.columns import conform as conform
 from memeval.columns import describe as describe
 from memeval.columns import empty as empty
 from memeval.columns import names as names
+from memeval.drift_frames import CHECKPOINTS as CHECKPOINTS
+from memeval.drift_frames import DRIFT as DRIFT
+from memeval.drift_frames import DRIFT_PROBES as DRIFT_PROBES
+from memeval.drift_frames import DRIFT_SCHEMAS
+from memeval.drift_frames import SLOPES as SLOPES
+from memeval.proof_frames import KILLS as KILLS
+from memeval.proof_frames import LOOKS as LOOKS
+from memeval.proof_frames import PROOF_SCHEMAS
+from memeval.proof_frames import RELATIONS as RELATIONS
+from memeval.proof_frames import SABOTEURS as SABOTEURS
+from memeval.proof_frames import SCOPE_PAIRS as SCOPE_PAIRS
+from memeval.proof_frames import VIOLATIONS as VIOLATIONS
 
 SCHEMA_VERSION = 1
 """Version of the tables; raised when a column changes its name, type or meaning."""
@@ -332,4 +344,6 @@ SCHEMAS: dict[str, Schema] = {
     "changes": CHANGES,
     "history": HISTORY,
     "kept_runs": KEPT_RUNS,
+    **PROOF_SCHEMAS,
+    **DRIFT_SCHEMAS,
 }

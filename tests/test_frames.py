@@ -33,6 +33,16 @@ ONE_ROW: dict[str, dict[str, Any]] = {
     "changes": {"probe": "p", "change": "lost", "rank_after": None, "displaced_by": "b c"},
     "history": {"commit": "c0", "metric": "mrr", "value": None, "comparable": None},
     "kept_runs": {"run": "a.json", "verdict": "PASS", "n_probes": 1, "commit": None},
+    "kills": {"saboteur": "null", "probe": "p", "by": "ratchet", "codes": None},
+    "saboteurs": {"saboteur": "null", "touches": "answer", "equivalent": None, "reason": None},
+    "relations": {"relation": "R1", "kind": "hard", "share": None, "passed": None},
+    "violations": {"relation": "R1", "trial": 1, "query": "Which number?"},
+    "scope_pairs": {"asked": "ana", "other": "bo", "kind": "other", "high": None},
+    "drift": {"session": 1, "n_records": 9, "metric": "mrr", "value": None, "cohort": 0},
+    "drift_probes": {"probe": "p", "cohort": 0, "session": 1, "n_records": 9, "passed": True},
+    "slopes": {"metric": "mrr", "curve": "retention", "verdict": "flat", "p_value": None},
+    "checkpoints": {"session": 1, "n_records": 9, "n_kept": None, "n_bytes": None},
+    "looks": {"look": 1, "at": None, "recall_all": None},
 }
 
 
