@@ -1,0 +1,343 @@
+"""Reading drift: slopes, survival, growth and latency, against hand arithmetic and simulations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from memeval import drift
+from memeval.errors import FrameError
+from memeval.frames import DRIFT, SLOPES, names
+
+
+def asked(outcomes: np.ndarray, step: int = 200, **columns: object) -> pd.DataFrame:
+    """A row per probe (down) and checkpoint (across)."""
+    n, checkpoints = outcomes.shape
+    return pd.DataFrame(
+        {
+            "probe": np.repeat([f"p{i}" for i in range(n)], checkpoints),
+            "session": np.tile(np.arange(checkpoints) * 10, n),
+            "n_records": np.tile(np.arange(checkpoints) * step, n),
+            "recall_all": outcomes.ravel(),
+        }
+    ).assign(**columns)
+
+
+def test_the_slope_is_the_mean_of_the_slopes_of_the_probes() -> None:
+    # a: 1, 0 over 1,000 records: -1. b: 1, 1: 0. c: 0, 1: +1. d: 1, 0: -1. Mean -0.25.
+    frame = asked(np.array([[1, 0], [1, 1], [0, 1], [1, 0]]), step=1000)
+    found = drift.trend(frame)
+    assert found.slope_per_1k == -0.25
+    # Student by hand: sd of (-1, 0, 1, -1) is 0.957427, so the error is 0.478714.
+    assert found.p_value == pytest.approx(stats.t.cdf(-0.25 / 0.4787136, 3), abs=1e-6)
+    assert found.low == pytest.approx(-0.25 - 3.182446 * 0.4787136, abs=1e-5)
+    assert (found.n, found.verdict) == (4, "cannot tell")
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1))
+def test_the_t_test_is_that_of_scipy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    outcomes = rng.random((12, 5))
+    slopes = [stats.linregress(np.arange(5) * 0.2, row).slope for row in outcomes]
+    found = drift.trend(asked(outcomes))
+    assert found.slope_per_1k == pytest.approx(np.mean(slopes))
+    expected = stats.ttest_1samp(slopes, 0.0, alternative="less").pvalue
+    assert found.p_value == pytest.approx(expected)
+
+
+def test_copies_of_a_probe_in_several_cohorts_count_once() -> None:
+    once = asked(np.array([[1, 0], [1, 1]]), step=1000, cohort=0)
+    twice = pd.concat([once, once.assign(cohort=7)], ignore_index=True)
+    assert drift.trend(twice).n == 2
+    assert drift.trend(twice).p_value == drift.trend(once).p_value
+
+
+def test_age_and_size_are_told_apart() -> None:
+    # A store that forgets by age alone: answered while younger than 30 sessions, whatever the size.
+    rows = [
+        (f"p{i}", cohort, session, 100 * session, session - cohort < 30)
+        for i in range(30)
+        for cohort in (0, 20, 40)
+        for session in (0, 20, 40, 60)
+        if session >= cohort
+    ]
+    frame = pd.DataFrame(rows, columns=["probe", "cohort", "session", "n_records", "recall_all"])
+    assert drift.trend(frame, curve="retention").verdict == "decline"
+    assert drift.trend(frame, curve="crowding").slope_per_1k == 0.0
+    assert drift.trend(frame, curve="crowding").verdict == "flat"
+    # One that drowns by size alone, whatever the age.
+    frame["recall_all"] = frame["n_records"] < 3000
+    assert drift.trend(frame, curve="crowding").verdict == "decline"
+    assert drift.trend(frame, curve="retention").slope_per_1k == 0.0
+
+
+def test_one_cohort_cannot_tell_age_from_size_and_says_so() -> None:
+    frame = asked(np.ones((5, 4)))
+    for curve in ("retention", "crowding"):
+        found = drift.trend(frame, curve=curve)  # type: ignore[arg-type]
+        assert (found.verdict, found.n) == ("cannot tell", 0)
+        assert "cannot be told" in found.reason
+
+
+def test_constant_outcomes_are_flat_only_where_there_are_enough_of_them() -> None:
+    # 1 - 0.05 ** (1 / n): 0.0843 at 34, 0.1391 at 20; the margin is 0.10.
+    assert drift.trend(asked(np.ones((34, 11)))).verdict == "flat"
+    assert drift.trend(asked(np.ones((34, 11)))).most == pytest.approx(0.0843, abs=1e-4)
+    assert drift.trend(asked(np.ones((20, 11)))).verdict == "cannot tell"
+    assert drift.trend(asked(np.full((34, 11), 0.1 + 0.2))).p_value == 1.0
+
+
+def test_a_probe_asked_once_has_no_slope() -> None:
+    found = drift.trend(asked(np.ones((4, 1))))
+    assert (found.n, found.verdict) == (0, "cannot tell")
+    assert math.isnan(found.slope_per_1k)
+
+
+def churning(rng: np.random.Generator, share: float) -> np.ndarray:
+    """34 probes, 11 checkpoints: flips that stay, as many up as down."""
+    passed = rng.random((34, 11)) < 0.9
+    for t in range(1, 11):
+        drawn = rng.random(34)
+        lost = passed[:, t - 1] & (drawn < share)
+        gained = ~passed[:, t - 1] & (drawn < share * 9)
+        passed[:, t] = (passed[:, t - 1] & ~lost) | gained
+    return passed
+
+
+@pytest.mark.parametrize("share", [0.02, 0.05])
+def test_churn_without_net_drift_is_seldom_a_decline(share: float) -> None:
+    rng = np.random.default_rng(7)
+    found = [drift.trend(asked(churning(rng, share))).verdict for _ in range(400)]
+    assert found.count("decline") / 400 <= 0.08
+
+
+def test_a_real_fall_is_found_and_seldom_called_flat() -> None:
+    rng = np.random.default_rng(7)
+    found = []
+    for _ in range(200):
+        passed = np.ones((100, 11), bool)
+        for row in np.flatnonzero(rng.random(100) < 0.10):
+            passed[row, rng.integers(1, 11) :] = False
+        found.append(drift.trend(asked(passed ^ (rng.random((100, 11)) < 0.05))).verdict)
+    assert found.count("decline") / 200 >= 0.75
+    assert found.count("flat") / 200 <= 0.10
+
+
+def test_curves_are_means_with_intervals_in_the_columns_of_the_schema() -> None:
+    frame = asked(np.array([[1, 1], [1, 0]]), cohort=0)
+    for made in (drift.retention(frame), drift.crowding(frame)):
+        assert list(made.columns) == names(DRIFT)
+    assert drift.retention(frame)["value"].tolist() == [1.0, 0.5]
+    assert drift.retention(frame)["low"].tolist() == pytest.approx([0.342380, 0.094531], abs=1e-6)
+    assert drift.crowding(frame).empty
+
+
+def test_a_probe_is_lost_where_it_passes_no_more() -> None:
+    passed = np.array([[1, 0, 1, 0, 0], [1, 1, 1, 1, 1], [0, 1, 1, 1, 1], [1, 1, 0, 0, 0]])
+    frame = asked(passed).assign(passed=passed.ravel().astype(bool), displaced_by="x y")
+    lives = drift.lifetimes(frame)
+    assert lives["probe"].tolist() == ["p0", "p1", "p3"]  # p2 never passed at first
+    assert lives["n_records"].tolist() == [600, pd.NA, 400]
+    lost = drift.lost_probes(frame)
+    assert lost[["probe", "n_records", "session"]].values.tolist() == [
+        ["p3", 400, 20],
+        ["p0", 600, 30],
+    ]
+    assert lost["displaced_by"].tolist() == ["x y", "x y"]
+
+
+def test_survival_is_that_of_kaplan_and_meier() -> None:
+    # Lost at 200 (1 of 4), at 600 (1 of 3): 0.75, 0.75 * 2/3 = 0.5; two still pass at the end.
+    passed = np.array([[1, 0, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1], [1, 1, 1, 1]], bool)
+    made = drift.survival(asked(passed).assign(passed=passed.ravel()))
+    assert made["n_records"].tolist() == [0, 200, 600]
+    assert made["at_risk"].tolist() == [4, 4, 3]
+    assert made["survival"].tolist() == pytest.approx([1.0, 0.75, 0.5])
+    # Greenwood at 200: 1 / (4 * 3); log-log: 0.75 ** exp(-+1.96 * sqrt(1/12) / ln 0.75).
+    reach = 1.959964 * math.sqrt(1 / 12) / math.log(0.75)
+    assert made["low"][1] == pytest.approx(0.75 ** math.exp(-reach), abs=1e-6)
+    assert made["high"][1] == pytest.approx(0.75 ** math.exp(reach), abs=1e-6)
+
+
+def test_a_later_cohort_enters_at_its_own_size() -> None:
+    early = asked(np.array([[1, 0, 0], [1, 1, 1]])).assign(cohort=0)
+    late = asked(np.array([[1, 1], [1, 0]]), step=200).assign(cohort=10)
+    late[["session", "n_records"]] += [10, 200]
+    frame = pd.concat([early, late], ignore_index=True)
+    made = drift.survival(frame.assign(passed=frame["recall_all"].astype(bool)))
+    assert made["at_risk"].tolist() == [2, 2, 3]  # at 200 the late ones have only just come
+
+
+def test_log_rank_is_that_of_scipy() -> None:
+    rng = np.random.default_rng(3)
+    frames, samples = [], []
+    for rate in (0.1, 0.35):
+        ends = rng.geometric(rate, 25)
+        passed = np.arange(9)[None, :] < np.minimum(ends, 9)[:, None]
+        frames.append(asked(passed).assign(passed=passed.ravel()))
+        times = np.minimum(ends, 8)
+        samples.append(
+            stats.CensoredData(uncensored=times[ends <= 8], right=times[ends > 8].astype(float))
+        )
+    assert drift.log_rank(*frames) == pytest.approx(stats.logrank(*samples).pvalue, rel=1e-9)
+
+
+def test_without_a_loss_there_is_nothing_to_test() -> None:
+    frame = asked(np.ones((3, 4))).assign(passed=True)
+    assert math.isnan(drift.log_rank(frame, frame))
+    assert drift.lost_probes(frame).empty
+    assert drift.survival(frame)["survival"].tolist() == [1.0]
+    assert drift.survival(frame.assign(passed=False)).empty
+
+
+@pytest.mark.parametrize(
+    ("share", "word"), [(1.0, "linear"), (0.5, "bent"), (0.1, "plateau"), (0.0, "plateau")]
+)
+def test_growth_is_judged_right_a_hundred_times(share: float, word: str) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(100):
+        written = np.maximum(rng.normal(20, 6, 200).round(), 1).astype(int)
+        kept = np.concatenate([written[:100], rng.binomial(written[100:], share)])
+        sizes = pd.DataFrame(
+            {
+                "session": range(201),
+                "n_records": np.concatenate([[0], written.cumsum()]),
+                "n_kept": np.concatenate([[0], kept.cumsum()]),
+            }
+        )
+        assert drift.size_growth(sizes).verdict == word
+
+
+def test_growth_without_counts_cannot_be_told() -> None:
+    sizes = pd.DataFrame({"session": range(4), "n_records": [0, 9, 20, 31], "n_kept": 0})
+    assert drift.size_growth(sizes).verdict == "cannot tell"
+    empty = pd.DataFrame({"session": range(12), "n_records": range(0, 120, 10), "n_kept": 0})
+    assert "nothing was kept" in drift.size_growth(empty).reason
+
+
+SIZES = 125 * 2.0 ** np.arange(8)
+LAWS = {
+    "constant": (lambda n: 2.0 + 0 * n, "constant"),
+    "logarithmic": (lambda n: np.log(n), "constant"),
+    "linear": (lambda n: 2.0 + 0.005 * n, "linear"),
+    "linearithmic": (lambda n: 2.0 + 0.0006 * n * np.log(n), "linear"),
+    "quadratic": (lambda n: 2.0 + 3e-7 * n * n, "worse"),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_law_of_a_latency_is_told_at_ten_percent_of_noise(
+    law: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memeval.drifting.shape.DRAWS", 2)
+    function, group = LAWS[law]
+    rng = np.random.default_rng(11)
+    found = [
+        drift.latency_shape(SIZES, function(SIZES) * np.exp(rng.normal(0, 0.1, 8))).group
+        for _ in range(200)
+    ]
+    right, unsure = found.count(group) / 200, found.count("cannot tell") / 200
+    assert right >= 0.80
+    assert 1.0 - right - unsure <= 0.05
+
+
+def test_the_crossing_of_a_budget_is_solved_for_and_never_far_away() -> None:
+    # 2 + 0.005 n = 60 at n = 11,600, within what was measured; 100 at 19,600.
+    times = 2 + 0.005 * SIZES
+    assert drift.latency_shape(SIZES, times, budget_ms=60).crossing == pytest.approx(11_600)
+    # 400 ms would be at 79,600: beyond 4 * 16,000 = 64,000.
+    far = drift.latency_shape(SIZES, times, budget_ms=400)
+    assert math.isinf(far.crossing)
+    assert "64,000" in far.reason
+    assert math.isnan(drift.latency_shape(SIZES, np.full(8, 3.0)).crossing)
+
+
+def test_the_interval_of_the_crossing_covers_the_truth() -> None:
+    rng = np.random.default_rng(2)
+    covered = 0
+    for _ in range(20):
+        noisy = (2 + 0.005 * SIZES) * np.exp(rng.normal(0, 0.1, 8))
+        found = drift.latency_shape(SIZES, noisy)
+        covered += found.low <= 19_600 <= found.high
+    assert covered >= 15
+
+
+def test_too_few_sizes_tell_no_law() -> None:
+    assert "at least 6" in drift.latency_shape([10, 20, 40], [1.0, 2.0, 4.0]).reason
+
+
+@pytest.mark.parametrize(
+    ("sizes", "times", "budget", "words"),
+    [
+        ([10, 20], [1.0], 100, "2 sizes and 1 latencies"),
+        ([10, 20], [1.0, math.nan], 100, "latency_ms holds nan"),
+        ([10, 20], [1.0, 0.0], 100, "latency_ms holds 0.0"),
+        ([1, 20], [1.0, 2.0], 100, "n_records holds 1.0"),
+        ([10, 20], [1.0, 2.0], 0, "budget_ms is 0"),
+    ],
+)
+def test_odd_latencies_are_refused(
+    sizes: list[int], times: list[float], budget: float, words: str
+) -> None:
+    with pytest.raises(FrameError, match=words):
+        drift.latency_shape(sizes, times, budget_ms=budget)
+
+
+def test_an_empty_frame_tells_nothing() -> None:
+    frame = asked(np.ones((1, 1))).assign(passed=True).iloc[:0]
+    assert drift.trend(frame).verdict == "cannot tell"
+    assert drift.survival(frame).empty
+    assert drift.retention(frame).empty
+    assert drift.slopes(frame)["n"].eq(0).all()
+
+
+def test_missing_columns_are_named() -> None:
+    for read in (drift.trend, drift.retention, drift.survival, drift.lost_probes):
+        with pytest.raises(FrameError, match="n_records"):
+            read(pd.DataFrame({"probe": ["a"], "session": [1]}))
+    with pytest.raises(FrameError, match="n_kept"):
+        drift.size_growth(pd.DataFrame({"session": [1], "n_records": [1]}))
+    with pytest.raises(FrameError, match="curve is 'age'"):
+        drift.trend(asked(np.ones((2, 2))), curve="age")  # type: ignore[arg-type]
+
+
+def test_two_stores_are_compared_probe_by_probe() -> None:
+    steady = asked(np.ones((40, 6)), step=400).assign(passed=True)
+    falling = np.ones((40, 6))
+    falling[:12, 3:] = 0
+    worse = asked(falling, step=400).assign(passed=falling.ravel().astype(bool))
+    found = drift.compare_drift(steady, worse)
+    assert found.difference.verdict == "decline"
+    assert found.log_rank_p < 0.001
+    assert found.mean_difference == pytest.approx(-12 * 3 / 240)
+    assert drift.compare_drift(steady, steady).difference.verdict == "flat"
+    assert drift.compare_drift(worse, steady).difference.slope_per_1k > 0
+    with pytest.raises(FrameError, match="no probe that both"):
+        drift.compare_drift(steady, worse.assign(session=worse["session"] + 1))
+    with pytest.raises(FrameError, match="'p0' twice at session 99"):
+        drift.compare_drift(steady, worse.assign(session=99))
+
+
+def test_slopes_have_a_row_for_each_metric_and_curve() -> None:
+    frame = asked(np.ones((34, 8)), step=300).assign(ndcg=1.0, passed=True)
+    checkpoints = pd.DataFrame(
+        {"session": range(8), "n_records": SIZES, "latency_p95_ms": 2 + 0.005 * SIZES}
+    )
+    sizes = pd.DataFrame({"session": range(30), "n_records": np.arange(30) * 20})
+    made = drift.slopes(frame, checkpoints, sizes.assign(n_kept=sizes["n_records"]))
+    assert list(made.columns) == names(SLOPES)
+    keys = list(zip(made["metric"], made["curve"], strict=True))
+    assert keys == [
+        ("recall_all", "growth"), ("recall_all", "retention"), ("recall_all", "crowding"),
+        ("ndcg", "growth"), ("ndcg", "retention"), ("ndcg", "crowding"),
+        ("n_kept", "size"), ("latency_p95_ms", "latency"),
+    ]  # fmt: skip
+    assert made["verdict"].tolist()[-2:] == ["linear", "linear"]
+    assert made["slope_per_1k"].tolist()[-2:] == [1000.0, pytest.approx(5.0)]
