@@ -202,7 +202,8 @@ def _ranges(values: Floats, group: NDArray[np.intp]) -> Floats:
     high, low = np.full(n, -math.inf), np.full(n, math.inf)
     np.maximum.at(high, group, values)
     np.minimum.at(low, group, values)
-    return high - low
+    spans: Floats = high - low
+    return spans
 
 
 def _judged(metric: str, curve: Curve, slopes: Floats, span: float, margin: float) -> Trend:
