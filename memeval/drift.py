@@ -30,6 +30,7 @@ import pandas as pd
 from memeval import frames
 from memeval.drifting.comparing import DriftComparison as DriftComparison
 from memeval.drifting.comparing import compare_drift as compare_drift
+from memeval.drifting.curves import by_checkpoint as by_checkpoint
 from memeval.drifting.curves import crowding as crowding
 from memeval.drifting.curves import retention as retention
 from memeval.drifting.growth import Growth as Growth
@@ -51,6 +52,7 @@ __all__ = [
     "Growth",
     "Shape",
     "Trend",
+    "by_checkpoint",
     "compare_drift",
     "crowding",
     "latency_shape",

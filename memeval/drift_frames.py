@@ -70,9 +70,16 @@ CHECKPOINTS: Schema = (
     Column("consolidated", "bool", "whether the store tidied up since the last checkpoint"),
 )
 
+SIZES: Schema = (
+    Column("session", "int64", "sessions that were written so far", required=True),
+    Column("n_records", "int64", "records written so far", required=True),
+    Column("n_kept", "Int64", "records that the store counts; NA where it cannot"),
+)
+
 DRIFT_SCHEMAS: dict[str, Schema] = {
     "drift": DRIFT,
     "drift_probes": DRIFT_PROBES,
     "slopes": SLOPES,
     "checkpoints": CHECKPOINTS,
+    "sizes": SIZES,
 }

@@ -16,6 +16,7 @@ from memeval.drift_frames import CHECKPOINTS as CHECKPOINTS
 from memeval.drift_frames import DRIFT as DRIFT
 from memeval.drift_frames import DRIFT_PROBES as DRIFT_PROBES
 from memeval.drift_frames import DRIFT_SCHEMAS
+from memeval.drift_frames import SIZES as SIZES
 from memeval.drift_frames import SLOPES as SLOPES
 from memeval.proof_frames import KILLS as KILLS
 from memeval.proof_frames import LOOKS as LOOKS

@@ -42,6 +42,7 @@ ONE_ROW: dict[str, dict[str, Any]] = {
     "drift_probes": {"probe": "p", "cohort": 0, "session": 1, "n_records": 9, "passed": True},
     "slopes": {"metric": "mrr", "curve": "retention", "verdict": "flat", "p_value": None},
     "checkpoints": {"session": 1, "n_records": 9, "n_kept": None, "n_bytes": None},
+    "sizes": {"session": 1, "n_records": 9, "n_kept": None},
     "looks": {"look": 1, "at": None, "recall_all": None},
 }
 

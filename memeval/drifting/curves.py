@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from typing import Any
+
 import pandas as pd
 
 from memeval import frames
@@ -9,7 +13,7 @@ from memeval.drifting.trend import with_ages
 from memeval.stats import wilson
 from memeval.stats.bootstrap import bca_mean
 
-SHARES = frozenset({"recall_all", "recall_any", "passed"})
+SHARES = frozenset({"recall_all", "recall_any", "passed", "abstention"})
 
 
 def retention(drift_probes: pd.DataFrame, metric: str = "recall_all") -> pd.DataFrame:
@@ -88,6 +92,87 @@ def crowding(drift_probes: pd.DataFrame, metric: str = "recall_all") -> pd.DataF
     rows = with_ages(drift_probes, metric)
     sizes = rows.groupby("age")["n_records"].transform("nunique")
     return _means(rows[sizes >= 2], metric, ["age", "n_records", "cohort", "session"])
+
+
+def by_checkpoint(drift_probes: pd.DataFrame) -> pd.DataFrame:
+    """Every metric at every checkpoint, for each cohort and for all of them together.
+
+    Parameters
+    ----------
+    drift_probes : pandas.DataFrame
+        Columns of `memeval.frames.DRIFT_PROBES`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of `memeval.frames.DRIFT`: ``recall_all``, ``mrr`` and ``ndcg`` over the positive
+        probes, ``abstention`` over the negative ones, ``passed`` over both, and ``leaks``, a sum
+        without an interval. ``cohort`` and ``age`` are NA in the rows of all cohorts.
+
+    Raises
+    ------
+    FrameError
+        If a column is missing.
+
+    Examples
+    --------
+    >>> asked = pd.DataFrame(
+    ...     {"probe": ["a", "b"], "cohort": 0, "session": 9, "n_records": 500,
+    ...      "kind": "positive", "rank": [2, None], "recall_all": [True, False], "passed": False}
+    ... )
+    >>> made = by_checkpoint(asked)
+    >>> made.loc[made["cohort"].isna() & (made["metric"] == "mrr"), "value"].item()
+    0.25
+    """
+    rows = frames.conform(drift_probes, frames.DRIFT_PROBES)
+    positive = rows["kind"].eq("positive")
+    told = pd.DataFrame(
+        {
+            "recall_all": rows["recall_all"].astype("Float64").astype("float64"),
+            "mrr": (1.0 / rows["rank"].astype("Float64").astype("float64")).fillna(0.0),
+            "ndcg": rows["ndcg"],
+            "abstention": rows["passed"].astype("float64").mask(positive),
+            "passed": rows["passed"].astype("float64"),
+            "leaks": rows["n_leaked"].astype("float64"),
+        }
+    )
+    told["mrr"] = told["mrr"].where(positive)
+    keys = rows[["session", "n_records", "cohort"]]
+    made = [
+        _point(told[name][place], str(name), key)
+        for key, place in _places(keys)
+        for name in told
+        if told[name][place].notna().any()
+    ]
+    table = pd.DataFrame(made, columns=frames.names(frames.DRIFT))
+    return frames.conform(table, frames.DRIFT)
+
+
+def _places(keys: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.Index]]:
+    """Rows of each checkpoint, all cohorts first, then each."""
+    key: dict[str, Any]
+    for (session, n_records), group in keys.groupby(["session", "n_records"], sort=True):
+        key = {"session": session, "n_records": n_records}
+        yield key | {"cohort": pd.NA, "age": pd.NA}, group.index
+        for cohort in sorted(group["cohort"].unique()):
+            planted = group.index[group["cohort"] == cohort]
+            yield key | {"cohort": cohort, "age": int(group["session"].iloc[0]) - cohort}, planted
+
+
+def _point(values: pd.Series, metric: str, key: dict[str, Any]) -> dict[str, Any]:
+    seen = values.dropna()
+    n = len(seen)
+    if metric == "leaks":
+        nothing = math.nan
+        return key | {
+            "metric": metric,
+            "value": seen.sum(),
+            "low": nothing,
+            "high": nothing,
+            "n": n,
+        }
+    low, high = wilson(float(seen.sum()), n) if metric in SHARES else bca_mean(seen)
+    return key | {"metric": metric, "value": seen.mean(), "low": low, "high": high, "n": n}
 
 
 def _means(rows: pd.DataFrame, metric: str, keys: list[str]) -> pd.DataFrame:
