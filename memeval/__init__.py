@@ -23,16 +23,21 @@ _HOMES = {
     "Comparability": "memeval.comparing.comparability",
     "Comparison": "memeval.comparison",
     "Consolidate": "memeval.record",
+    "ConstantStore": "memeval.stores.broken",
     "Controls": "memeval.controls",
     "Delete": "memeval.record",
     "Diagnosis": "memeval.diagnosis",
     "Fault": "memeval.errors",
     "FrameError": "memeval.errors",
+    "Gap": "memeval.gap",
     "HistoryWarning": "memeval.timeline",
     "Hit": "memeval.record",
+    "HybridStore": "memeval.stores.hybrid",
     "IncomparableRunsError": "memeval.errors",
     "Manifest": "memeval.runs",
     "MemevalError": "memeval.errors",
+    "Mutation": "memeval.mutation",
+    "NewestStore": "memeval.stores.broken",
     "NullStore": "memeval.stores.broken",
     "OracleStore": "memeval.stores.broken",
     "Outcomes": "memeval.outcomes",
@@ -43,35 +48,48 @@ _HOMES = {
     "Ranks": "memeval.ranks",
     "Receipt": "memeval.record",
     "Record": "memeval.record",
+    "Relations": "memeval.relations",
     "Run": "memeval.runs",
     "RunFileError": "memeval.errors",
+    "SABOTEURS": "memeval.stores.saboteurs",
+    "Saboteur": "memeval.stores.saboteurs",
     "ShuffledStore": "memeval.stores.broken",
+    "Simulation": "memeval.simulation",
     "SqliteStore": "memeval.stores.sqlite",
     "Store": "memeval.stores.base",
     "StoreError": "memeval.errors",
     "Suite": "memeval.suite",
     "Summary": "memeval.spec",
     "Validity": "memeval.runs",
+    "VectorStore": "memeval.stores.vector",
     "Verdict": "memeval.runs",
     "WeakSuiteWarning": "memeval.errors",
+    "Wear": "memeval.ledger",
     "accept": "memeval.baseline",
+    "append_look": "memeval.ledger",
     "append_probe": "memeval.adding",
     "as_outcomes": "memeval.outcomes",
     "bca_mean": "memeval.stats.bootstrap",
     "best_floor": "memeval.curves",
     "candidates": "memeval.mining",
     "check_regression": "memeval.regression",
+    "check_relations": "memeval.relations",
     "compare": "memeval.comparison",
     "compare_manifests": "memeval.comparing.comparability",
     "confirm": "memeval.confirming",
+    "coverage_matrix": "memeval.coverage",
     "diagnose": "memeval.diagnosis",
     "evaluate": "memeval.spec",
     "history": "memeval.timeline",
+    "holdout_gap": "memeval.gap",
     "kept_runs": "memeval.files.keptruns",
     "lexical_overlap": "memeval.breakdown",
     "load": "memeval.loading",
+    "load_looks": "memeval.ledger",
     "load_run": "memeval.files.runfiles",
+    "load_simulation": "memeval.simulation",
     "looks": "memeval.timeline",
+    "mutate": "memeval.mutation",
     "outcomes_of": "memeval.outcomes",
     "outcomes_of_rankings": "memeval.comparing.ranked",
     "plan": "memeval.runner",
@@ -81,23 +99,30 @@ _HOMES = {
     "resolve": "memeval.stores.base",
     "run": "memeval.runner",
     "run_controls": "memeval.controls",
+    "run_simulation": "memeval.simulate",
     "save_run": "memeval.files.runfiles",
+    "save_simulation": "memeval.simulation",
+    "scope_coverage": "memeval.coverage",
     "score": "memeval.metrics",
     "score_rankings": "memeval.rankings",
     "summarize": "memeval.summary",
     "summarize_by_tag": "memeval.breakdown",
     "threshold_curve": "memeval.curves",
+    "wear": "memeval.ledger",
     "write_report": "memeval.report",
     "write_results": "memeval.files.resultsfile",
 }
-_ROOMS = frozenset({"datasets", "frames", "plots", "spec"})
+_ROOMS = frozenset({"datasets", "drift", "embedders", "frames", "plots", "sessions", "spec"})
 
 __all__ = sorted([*_HOMES, *_ROOMS, "__version__"])
 
 if TYPE_CHECKING:
     from memeval import datasets as datasets
+    from memeval import drift as drift
+    from memeval import embedders as embedders
     from memeval import frames as frames
     from memeval import plots as plots
+    from memeval import sessions as sessions
     from memeval import spec as spec
     from memeval.adding import append_probe as append_probe
     from memeval.baseline import accept as accept
@@ -111,6 +136,8 @@ if TYPE_CHECKING:
     from memeval.confirming import confirm as confirm
     from memeval.controls import Controls as Controls
     from memeval.controls import run_controls as run_controls
+    from memeval.coverage import coverage_matrix as coverage_matrix
+    from memeval.coverage import scope_coverage as scope_coverage
     from memeval.curves import best_floor as best_floor
     from memeval.curves import recall_curve as recall_curve
     from memeval.curves import threshold_curve as threshold_curve
@@ -128,9 +155,17 @@ if TYPE_CHECKING:
     from memeval.files.resultsfile import write_results as write_results
     from memeval.files.runfiles import load_run as load_run
     from memeval.files.runfiles import save_run as save_run
+    from memeval.gap import Gap as Gap
+    from memeval.gap import holdout_gap as holdout_gap
+    from memeval.ledger import Wear as Wear
+    from memeval.ledger import append_look as append_look
+    from memeval.ledger import load_looks as load_looks
+    from memeval.ledger import wear as wear
     from memeval.loading import load as load
     from memeval.metrics import score as score
     from memeval.mining import candidates as candidates
+    from memeval.mutation import Mutation as Mutation
+    from memeval.mutation import mutate as mutate
     from memeval.outcomes import Outcomes as Outcomes
     from memeval.outcomes import as_outcomes as as_outcomes
     from memeval.outcomes import outcomes_of as outcomes_of
@@ -146,6 +181,8 @@ if TYPE_CHECKING:
     from memeval.record import Receipt as Receipt
     from memeval.record import Record as Record
     from memeval.regression import check_regression as check_regression
+    from memeval.relations import Relations as Relations
+    from memeval.relations import check_relations as check_relations
     from memeval.report import write_report as write_report
     from memeval.runner import plan as plan
     from memeval.runner import run as run
@@ -153,6 +190,10 @@ if TYPE_CHECKING:
     from memeval.runs import Run as Run
     from memeval.runs import Validity as Validity
     from memeval.runs import Verdict as Verdict
+    from memeval.simulate import run_simulation as run_simulation
+    from memeval.simulation import Simulation as Simulation
+    from memeval.simulation import load_simulation as load_simulation
+    from memeval.simulation import save_simulation as save_simulation
     from memeval.spec import ProbeResult as ProbeResult
     from memeval.spec import Summary as Summary
     from memeval.spec import evaluate as evaluate
@@ -161,11 +202,17 @@ if TYPE_CHECKING:
     from memeval.stores.base import Capabilities as Capabilities
     from memeval.stores.base import Store as Store
     from memeval.stores.base import resolve as resolve
+    from memeval.stores.broken import ConstantStore as ConstantStore
+    from memeval.stores.broken import NewestStore as NewestStore
     from memeval.stores.broken import NullStore as NullStore
     from memeval.stores.broken import OracleStore as OracleStore
     from memeval.stores.broken import RandomStore as RandomStore
     from memeval.stores.broken import ShuffledStore as ShuffledStore
+    from memeval.stores.hybrid import HybridStore as HybridStore
+    from memeval.stores.saboteurs import SABOTEURS as SABOTEURS
+    from memeval.stores.saboteurs import Saboteur as Saboteur
     from memeval.stores.sqlite import SqliteStore as SqliteStore
+    from memeval.stores.vector import VectorStore as VectorStore
     from memeval.suite import Suite as Suite
     from memeval.summary import summarize as summarize
     from memeval.timeline import HistoryWarning as HistoryWarning

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from memeval.comparing.manifests import lasting
-from memeval.comparing.refusals import refusal
+from memeval.comparing.refusals import refusal, refuse_look
 from memeval.errors import MemevalError, RunFileError
 from memeval.files.headline import other_numbers, spec_numbers
 from memeval.files.outcome_lines import lines_of
@@ -65,6 +65,7 @@ def accept(
     path: str | os.PathLike[str] = BASELINE,
     *,
     reason: str,
+    holdout: bool = False,
 ) -> Path:
     """Accept outcomes as the baseline that later runs are compared with.
 
@@ -76,6 +77,8 @@ def accept(
         Where the baseline is kept; to be committed.
     reason : str
         Why this is how it shall be, in words; it is kept in the file.
+    holdout : bool
+        Accept held-out probes that were asked too, in place of refusing them.
 
     Returns
     -------
@@ -85,8 +88,8 @@ def accept(
     Raises
     ------
     RunFileError
-        If the source cannot be read or holds too little, or a file stands at `path` that is
-        neither a baseline nor a results file of memeval.
+        If the source cannot be read, holds too little or held-out probes, or a file stands at
+        `path` that is neither a baseline nor a results file of memeval.
     MemevalError
         If the reason is blank, or the outcomes must not be accepted
         (`memeval.comparing.refusals.refusal` says which).
@@ -98,6 +101,8 @@ def accept(
     version of the same store alone is no change.
     """
     outcomes, because = as_outcomes(run_or_path), _reason(reason)
+    if not holdout:
+        refuse_look(outcomes)
     if refused := refusal(outcomes):
         raise MemevalError(f"{outcomes.source}: {refused.reason}; {refused.next_step}")
     _refuse_same(outcomes.source, path)

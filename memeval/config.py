@@ -15,6 +15,7 @@ from memeval.checks.kinds import nearest, shown
 from memeval.errors import MemevalError
 
 FILE = "pyproject.toml"
+MOST_HELD_OUT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,10 @@ class Config:
         By metric of the summary: bounds that gate, and what to aim for.
     out, html : str or None
         Where the results file and the report go.
+    holdout : float or None
+        Share of the probes that is held out.
+    ledger : str or None
+        Where looks at the held-out probes are counted.
     """
 
     store: str | None = None
@@ -42,6 +47,8 @@ class Config:
     targets: Mapping[str, float] = field(default_factory=dict)
     out: str | None = None
     html: str | None = None
+    holdout: float | None = None
+    ledger: str | None = None
 
 
 def load_config(path: str | Path = FILE) -> Config:
@@ -135,6 +142,10 @@ def _is_numbers(value: Any) -> bool:
     return isinstance(value, Mapping) and all(map(_is_number, value.values()))
 
 
+def _is_share(value: Any) -> bool:
+    return _is_number(value) and 0 < value <= MOST_HELD_OUT
+
+
 _PATH = _Kind("the path of a file, as a text", _is_text)
 _NUMBERS = _Kind("a table of finite numbers, such as {recall_all = 0.8}", _is_numbers, dict)
 _KINDS = {
@@ -145,4 +156,6 @@ _KINDS = {
     "targets": _NUMBERS,
     "out": _PATH,
     "html": _PATH,
+    "holdout": _Kind(f"a share above 0, at most {MOST_HELD_OUT}, such as 0.2", _is_share, float),
+    "ledger": _PATH,
 }

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from memeval.blindness import blind_row
 from memeval.errors import WeakSuiteWarning
 from memeval.harness.collecting import Progress
 from memeval.harness.snapshots import Shelf
@@ -19,7 +20,15 @@ from memeval.runs import Run, Validity, Verdict
 from memeval.stats.laws import poisson_binomial_critical
 from memeval.stores.base import resolve
 from memeval.stores.bound import View
-from memeval.stores.broken import Answer, NullStore, OracleStore, RandomStore, ShuffledStore
+from memeval.stores.broken import (
+    Answer,
+    ConstantStore,
+    NewestStore,
+    NullStore,
+    OracleStore,
+    RandomStore,
+    ShuffledStore,
+)
 from memeval.suite import Suite
 from memeval.validity import Row, judge, positives, row, rows, to_frame
 
@@ -38,7 +47,8 @@ class Controls:
     real : Run
         The run of the store under test, with the controls in it.
     runs : mapping of str to Run
-        The runs of the broken stores: ``null``, ``random``, ``shuffled``, ``oracle``.
+        The runs of the broken stores: ``null``, ``random``, ``shuffled``, ``oracle``, ``newest``,
+        ``constant``.
     """
 
     frame: pd.DataFrame
@@ -79,12 +89,12 @@ class Controls:
         shown = self.frame[["store", "rule", "metric", "value", "chance", "bound", "passed"]]
         verdict = self.verdict
         head = f"Controls: suite {self.validity.status}, {verdict.word}: {verdict.reason}"
-        return f"{head}\n{shown.to_string(index=False)}"
+        return "\n".join([head, shown.to_string(index=False), *_scopes(self.real)])
 
     def _repr_html_(self) -> str:
         from memeval.report.notebook import controls_html
 
-        return controls_html(self)
+        return controls_html(self, self.real)
 
 
 def run_controls(
@@ -103,7 +113,8 @@ def run_controls(
     ----------
     probes, make_store, retrieve, seed, jobs, progress
         As for `memeval.run`. The null and the random store stand behind ``retrieve`` too: a
-        pipeline that answers without any store is found out.
+        pipeline that answers without any store is found out. The oracle and the blind stores do
+        not: they speak of the suite alone.
     **options
         Further options of `memeval.run`, for the store under test.
 
@@ -133,6 +144,8 @@ def run_controls(
         "random": (lambda: RandomStore(seed), retrieve),
         "shuffled": (lambda: ShuffledStore(factory(), seed), shuffled),
         "oracle": (lambda: OracleStore(answers(suite)), None),
+        "newest": (NewestStore, None),
+        "constant": (ConstantStore, None),
     }
     shelf = Shelf() if options.get("shelf") is None else options["shelf"]
     options["shelf"] = shelf
@@ -174,6 +187,14 @@ def answers(suite: Sequence[Probe]) -> list[Answer]:
         )
         for probe in suite
     ]
+
+
+def _scopes(run: Run) -> list[str]:
+    """What is said of scopes; nothing of an invalid suite."""
+    from memeval.report.coverage_rows import coverage
+
+    told = coverage(run)
+    return [] if told is None else [told.words]
 
 
 def _shuffling(retrieve: Callable[[Any, View], Any]) -> Callable[[Any, View], Any]:
@@ -239,6 +260,7 @@ def _measured(real: Run, runs: Mapping[str, Run], alone: list[Row]) -> list[Row]
             "order must not change what is found",
         ),
         _shuffled_mrr(real, runs["shuffled"], alone),
+        *(blind_row(name, real, runs[name]) for name in ("newest", "constant")),
     ]
 
 

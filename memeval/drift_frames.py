@@ -28,7 +28,7 @@ DRIFT_PROBES: Schema = (
     Column("probe", "str", "name of the probe", required=True),
     Column("cohort", "int64", "session at which it was planted", required=True),
     Column("session", "int64", "sessions that were written before the checkpoint", required=True),
-    Column("n_records", "int64", "records written so far", required=True),
+    Column("n_records", "int64", "records written so far, but for a fresh cohort", required=True),
     Column("kind", "category", "positive or negative", allowed=("positive", "negative")),
     Column("status", "str", "outcome of the call, as in calls"),
     Column("rank", "Int64", "rank of the first expected record; NA when it did not come back"),

@@ -112,6 +112,23 @@ class Outcomes:
         return frozenset(self.probes.loc[self.probes["must"], "probe"])
 
     @property
+    def left_out(self) -> frozenset[str]:
+        """Names of the held-out probes that were not asked."""
+        return self._held_out - frozenset(self.probes["probe"])
+
+    @property
+    def looked_at(self) -> frozenset[str]:
+        """Names of the held-out probes that were asked."""
+        return self._held_out & frozenset(self.probes["probe"])
+
+    @property
+    def _held_out(self) -> frozenset[str]:
+        told = self.manifest.get("holdout")
+        names = told.get("probes") if isinstance(told, Mapping) else None
+        listed = names if isinstance(names, list | tuple) else ()
+        return frozenset(name for name in listed if isinstance(name, str))
+
+    @property
     def hashes(self) -> dict[str, str]:
         """Content hash by probe, where it is told."""
         known = self.probes.dropna(subset="content_hash")

@@ -132,9 +132,9 @@ def run(
     """
     refuse_unknown(targets or {}, "targets")
     refuse_unknown(floors or {}, "floors")
-    _refuse_odd(Integral, 1, repeats=repeats, max_calls=max_calls)
-    _refuse_odd(Integral, 0, seed=seed, retries=retries, allow_errors=allow_errors)
-    _refuse_odd(Real, 0, settle_s=settle_s, poll_s=poll_s, timeout_s=timeout_s)
+    refuse_odd(Integral, 1, repeats=repeats, max_calls=max_calls)
+    refuse_odd(Integral, 0, seed=seed, retries=retries, allow_errors=allow_errors)
+    refuse_odd(Real, 0, settle_s=settle_s, poll_s=poll_s, timeout_s=timeout_s)
     suite = Suite.of(probes)
     if not suite:
         raise ProbeError("no probe to ask; give at least one, or load a folder with memeval.load")
@@ -181,7 +181,7 @@ def run(
     return made.judged(validity)
 
 
-def _refuse_odd(kind: Any, least: int, **options: Any) -> None:
+def refuse_odd(kind: Any, least: int, **options: Any) -> None:
     """Refuse an option that is no number of its kind, or a smaller one; None is the default."""
     wanted = f"a {'whole ' if kind is Integral else ''}number from {least}"
     value: Any

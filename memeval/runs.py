@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from memeval.chances import leaks_of, told
 from memeval.metrics import score
 from memeval.spec import spec_results, spec_summary
 from memeval.suite import WITHHELD, Suite
@@ -114,6 +115,8 @@ class Run:
         The controls frame, where controls were run.
     causes : pandas.DataFrame or None
         The causes frame, where the failed probes were diagnosed.
+    looks : pandas.DataFrame or None
+        The looks frame of the ledger, where held-out probes were looked at and that was counted.
 
     Notes
     -----
@@ -132,6 +135,7 @@ class Run:
     allow_errors: int = 0
     controls: pd.DataFrame | None = None
     causes: pd.DataFrame | None = None
+    looks: pd.DataFrame | None = None
 
     @cached_property
     def results(self) -> pd.DataFrame:
@@ -241,6 +245,10 @@ class Run:
         """The same run with the causes of its failed probes, as `memeval.diagnose` gives them."""
         return self._with(causes=causes)
 
+    def looked(self, looks: pd.DataFrame) -> Run:
+        """The same run with the looks at its holdout, as `memeval.append_look` gives them."""
+        return self._with(looks=looks)
+
     def _with(self, **changes: Any) -> Run:
         changed = replace(self, **changes)
         for name in ("results", "summary", "failing"):
@@ -276,8 +284,10 @@ class Run:
         if verdict.word == "INVALID":
             withheld = "no number of an invalid suite is shown"
             return f"{head}\n{verdict.reason}\n{withheld}\n{verdict.next_step}"
-        shown = self.summary[["metric", "value", "low", "high", "n"]].to_string(index=False)
-        return f"{head}: {verdict.reason}\n{shown}"
+        leaks = leaks_of(self.summary).words
+        reason = verdict.reason if leaks in verdict.reason else f"{verdict.reason}\n{leaks}"
+        shown = told(self.summary)[["metric", "value", "low", "high", "n"]].to_string(index=False)
+        return f"{head}: {reason}\n{shown}"
 
     def _repr_html_(self) -> str:
         from memeval.report.notebook import run_html

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,6 +16,7 @@ from memeval.checks.linting import warnings
 from memeval.errors import Fault, ProbeError
 from memeval.given import Given, op_to_dict
 from memeval.hashes import digest
+from memeval.heldout import HeldOut, hold_out
 from memeval.probe import Probe
 from memeval.record import Op, Record
 from memeval.suite_tables import faults_frame as faults_frame
@@ -44,6 +44,8 @@ class Suite(Sequence[Probe]):
     chosen_of : int
         How many probes the suite has of which these were chosen; 0 for a whole one. Chosen probes
         say nothing of the suite, so no control judges them.
+    held_out : HeldOut or None
+        Which probes are kept for last; None where nobody set a holdout.
 
     Raises
     ------
@@ -66,6 +68,7 @@ class Suite(Sequence[Probe]):
     histories: Mapping[str, Sequence[Op]] = field(default_factory=dict, hash=False)
     notes: tuple[Fault, ...] = field(default=(), compare=False)
     chosen_of: int = field(default=0, compare=False)
+    held_out: HeldOut | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         faults = name_faults((p.name, p.file, p.line) for p in self.probes)
@@ -199,23 +202,32 @@ class Suite(Sequence[Probe]):
         Returns
         -------
         tuple of Suite
-            For training, and held out.
+            For development, a whole suite by itself, and held out: chosen probes. No hand chooses:
+            `memeval.heldout.hold_out` does, by content.
 
         Raises
         ------
         ProbeError
             If `share` is not between 0 and 1.
-
-        Notes
-        -----
-        Each probe is put by a hash of its own content: no hand chooses, a new name moves nothing,
-        and adding a probe moves no other.
         """
+        both = self.with_holdout(share)
+        held = both.looked_at
+        dev = both._with(p for p in both if p.name not in held)
+        return replace(dev, chosen_of=self.chosen_of), both._with(p for p in both if p.name in held)
+
+    def with_holdout(self, share: float = 0.2) -> Suite:
+        """The same probes, all of them, with those marked that `holdout` of this share parts."""
         if not 0 < share < 1:
             raise ProbeError(f"share is {share}, wanted a number between 0 and 1, such as 0.2")
-        held = [_place(p.content_hash) < share for p in self]
-        training = (p for p, out in zip(self, held, strict=True) if not out)
-        return self._with(training), self._with(p for p, out in zip(self, held, strict=True) if out)
+        if self.held_out is not None and self.held_out.share == share:
+            return self
+        return replace(self, held_out=hold_out(self, share))
+
+    @property
+    def looked_at(self) -> frozenset[str]:
+        """Names of the held-out probes that are among these."""
+        held = () if self.held_out is None else self.held_out.names
+        return frozenset(p.name for p in self) & frozenset(held)
 
     @cached_property
     def haystack_hash(self) -> str:
@@ -328,12 +340,6 @@ class Suite(Sequence[Probe]):
             "probes": [p.to_dict() for p in self],
         }
         return said if shared else {name: said[name] for name in ("haystack", "probes")}
-
-
-def _place(content_hash: str) -> float:
-    """Where a probe falls between 0 and 1, decided by its content alone."""
-    drawn = hashlib.sha256(b"holdout " + content_hash.encode()).digest()
-    return int.from_bytes(drawn[:8], "big") / 2**64
 
 
 def _bare(op: Op) -> Op:

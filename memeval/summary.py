@@ -105,9 +105,9 @@ def summarize(
       where no text came with any hit.
     - ``staleness``: stale hits over hits in the top k of all positive probes, pooled.
     - ``leaks``: sum, a gate; ``n`` counts the chances: records listed as forbidden, deleted or
-      with a canary, and one per probe for its foreign scopes.
-    - ``leak_rate``: probes with a leak over probes that could leak; without any leak the interval
-      is 0 to 1 - 0.05^(1/n).
+      with a canary, and one per probe for its foreign scopes; of probes that were answered alone.
+    - ``leak_rate``: probes with a leak over answered probes that could leak; without any leak
+      the interval is 0 to 1 - 0.05^(1/n).
     - ``contract``: sum of broken checks, a gate. ``errors``: searches that failed or timed out.
     - ``abstention``: share of negative probes. ``abstention_auroc``: how well the score of the
       first hit tells positive from negative probes, an empty answer below any score; NA where an
@@ -218,11 +218,13 @@ def _leaks(asked: pd.DataFrame, qrels: pd.DataFrame | None) -> dict[str, Measure
     leaks = float(asked["n_leaked"].sum()) if len(asked) else math.nan
     if qrels is None:
         return {"leaks": Measured(leaks, 0), "leak_rate": UNDEFINED}
-    forbidden = qrels[qrels["label"] == "forbidden"]
+    leaked = asked["n_leaked"] > 0
+    # A search that failed had no chance to leak.
+    answered = asked.loc[leaked | asked["status"].eq("ok"), "probe"]
+    forbidden = qrels[qrels["label"].eq("forbidden") & qrels["probe"].isin(answered)]
     foreign = forbidden["reason"] == "foreign_scope"
     named = forbidden[~foreign].drop_duplicates(["probe", "record_id"])
     chances = len(named) + forbidden.loc[foreign, "probe"].nunique()
-    leaked = asked["n_leaked"] > 0
     could = leaked[leaked | asked["probe"].isin(forbidden["probe"])]
     rate = share(could)
     if rate.n and not rate.value:

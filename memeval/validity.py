@@ -1,21 +1,22 @@
-"""Can this suite carry its numbers? Rules C1 to C4 on runs that were made.
+"""Can this suite carry its numbers? Rules C1 to C5 on runs that were made.
 
 Decided by closed forms, not by a sampled control: a sampled one fails by luck on small suites. What
 is wrong with the suite is kept apart from what is wrong with the store.
 
-=====  ===============================================================  ==========
+=====  ===============================================================  ==============
 rule   what must hold                                                   who is blamed
-=====  ===============================================================  ==========
+=====  ===============================================================  ==============
 C1     there are positive probes, and a store that recalls nothing      suite
        recalls none of them
 C2     luck alone recalls at most 0.10 of them                          suite
 C3     the store recalls more than luck would (P < 0.001)               store
 C4     the suite can see order (potential at least 0.20)                suite
 C4     the store ranks better than a shuffle of its answers (P <= 0.01) store
-=====  ===============================================================  ==========
+C5     stores that never read the query score lower (P < 0.01)          suite or store
+=====  ===============================================================  ==============
 
 Source: hypergeometric and Poisson-binomial laws of `memeval.stats.laws`, and the exact law of a
-shuffled answer of `memeval.stats.shuffle`.
+shuffled answer of `memeval.stats.shuffle`. Rule C5 stands in `memeval.blindness`.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def rows(run: Run) -> list[Row]:
 
 
 def judge(run: Run, controls: pd.DataFrame | None = None) -> Validity:
-    """Judge the suite of a run, and the store where rules C3 and C4 speak of it.
+    """Judge the suite of a run, and the store where rules C3 to C5 speak of it.
 
     Parameters
     ----------

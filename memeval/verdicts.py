@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 
+from memeval.chances import leaks_of
 from memeval.text import count, visible
 
 if TYPE_CHECKING:
@@ -141,7 +142,8 @@ def _praise(run: Run) -> str:
     checked = run.manifest.options.get("contract_checks", True)
     contract = "contract kept" if checked else "contract not checked"
     chosen = ", chosen of a suite that is not judged by them" if run.suite.chosen_of else ""
-    return f"no leak, {contract}; {asked - failing} of {asked} probes passed{chosen}"
+    leaks = leaks_of(run.summary).words
+    return f"{leaks}, {contract}; {asked - failing} of {asked} probes passed{chosen}"
 
 
 def _names(probes: pd.Series, most: int = 5) -> str:

@@ -591,11 +591,13 @@ def test_a_batch_whose_receipts_say_more_than_the_own_id_is_noted_with_all_of_it
 def test_answers_are_not_held_against_the_contract_where_that_is_not_asked_for() -> None:
     made = ask(odd.Twice, lunch(given=[NOODLES, TRAM], k=3), contract_checks=False)
     assert made.calls["breaches"].isna().all() and made.results["n_contract"].sum() == 0
-    assert made.verdict.reason.startswith("no leak, contract not checked; ")
+    unchecked = "leaks not measured, as nothing could leak, contract not checked; "
+    assert made.verdict.reason.startswith(unchecked)
     assert any("contract not checked" in note for note in made.manifest.notes)
     assert made.manifest.options["contract_checks"] is False
     kept = ask(odd.Plain)
-    assert kept.verdict.reason.startswith("no leak, contract kept; ")
+    said = "leaks not measured, as nothing could leak, contract kept; "
+    assert kept.verdict.reason.startswith(said)
     assert not any("contract" in note for note in kept.manifest.notes)
 
 

@@ -14,9 +14,18 @@ from memeval.errors import StoreError
 from memeval.probe import Probe
 from memeval.record import Hit, Record
 from memeval.runner import run
-from memeval.stores.base import Capabilities
+from memeval.stores.base import Capabilities, resolve
 from memeval.stores.bound import BoundStore, View
-from memeval.stores.broken import Answer, NullStore, OracleStore, RandomStore, ShuffledStore, meets
+from memeval.stores.broken import (
+    Answer,
+    ConstantStore,
+    NewestStore,
+    NullStore,
+    OracleStore,
+    RandomStore,
+    ShuffledStore,
+    meets,
+)
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -180,6 +189,47 @@ def test_the_oracle_returns_what_is_expected_and_nothing_else() -> None:
     assert ids(store, "noodles?", k=1) == ["r2"]
     assert ids(store, "tram?") == []
     assert ids(filled(OracleStore([answer]), n=2), "noodles?") == []  # r2 was never written
+
+
+def test_the_newest_come_first_by_time_and_then_by_when_they_were_written() -> None:
+    store = NewestStore()
+    for name, day in (("a", 3), ("b", None), ("c", 5), ("d", 5), ("e", 1), ("f", None)):
+        at = None if day is None else datetime(2026, 3, day, tzinfo=UTC)
+        store.put(Record(name, name, "ana", at=at))
+    assert ids(store, k=9) == ["d", "c", "a", "e", "f", "b"]
+    assert ids(store, "anything", k=2) == ids(store, "else", k=2) == ["d", "c"]
+
+
+def test_what_is_written_again_is_newer() -> None:
+    store = filled(NewestStore(), 3)
+    store.put(Record("r0", "again", "ana"))
+    assert ids(store) == ["r0", "r2", "r1"]
+    store.put_many([Record("r2", "again", "ana")])
+    assert ids(store) == ["r2", "r0", "r1"]
+
+
+def test_the_constant_store_returns_what_was_written_first_whatever_is_asked() -> None:
+    store = filled(ConstantStore())
+    store.put(Record("theirs", "noodles", "bo"))
+    assert ids(store, "noodles 9", k=3) == ids(store, "tram", k=3) == ["r0", "r1", "r2"]
+
+
+@pytest.mark.parametrize("name", ["newest", "constant"])
+def test_the_blind_stores_keep_what_they_were_told(name: str) -> None:
+    store = resolve(name)()
+    for record in (
+        Record("old", "x", "ana"),
+        Record("new", "y", "ana", supersedes=("old",)),
+        Record("gone", "z", "ana"),
+        Record("late", "w", "ana", expires=NOW),
+        Record("note", "v", "ana", meta={"type": ["note", "todo"]}),
+        Record("theirs", "u", "bo"),
+    ):
+        store.put(record)
+    store.delete("gone", scope="ana")
+    assert sorted(ids(store, k=9)) == ["late", "new", "note"]
+    assert sorted(ids(store, k=9, now=NOW)) == ["new", "note"]
+    assert ids(store, k=9, filter={"type": "note"}) == ["note"]
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def test_the_example_that_ends_the_help_of_a_verb_runs(
 
 def test_verbs_of_later_versions_are_not_there() -> None:
     assert set(VERBS) == {
-        "control", "run", "report", "lint", "add", "schema", "env",
+        "control", "run", "report", "mutate", "lint", "add", "schema", "env",
         "compare", "accept", "history", "runs",
     }  # fmt: skip
     assert "simulate" not in build().format_help()

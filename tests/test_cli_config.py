@@ -25,6 +25,8 @@ probes = ["probes", "more.yaml"]
 seed = 7
 out = "results.json"
 html = "page.html"
+holdout = 0.25
+ledger = "looks.jsonl"
 floors = {recall_all = 0.8}
 [tool.memeval.targets]
 mrr = 1
@@ -37,6 +39,8 @@ mrr = 1
         {"mrr": 1},
         "results.json",
         "page.html",
+        0.25,
+        "looks.jsonl",
     )
 
 
@@ -65,6 +69,11 @@ def test_a_byte_order_mark_is_read_over(tmp_path: Path) -> None:
         ("floors = 0.8", "floors is 0.8, wanted a table of finite numbers"),
         ("floors = {mrr = nan}", "wanted a table of finite numbers"),
         ("floors = {mrr = true}", "wanted a table of finite numbers"),
+        ("holdout = 0", "holdout is 0, wanted a share above 0, at most 0.5"),
+        ("holdout = 0.51", "holdout is 0.51, wanted a share"),
+        ("holdout = true", "holdout is True, wanted a share"),
+        ("holdout = nan", "holdout is nan, wanted a share"),
+        ("ledger = 3", "ledger is 3, wanted the path of a file"),
         ("out = ['a']", "out is ['a'], wanted the path of a file"),
     ],
 )

@@ -172,20 +172,6 @@ def test_tags_and_patterns_choose_probes_and_the_choice_is_told(
     assert set(strict(capsys.readouterr().out)["per_probe"]) == {"boiler-service-month"}
 
 
-def test_the_holdout_is_asked_only_when_told_and_all_probes_otherwise(
-    app: Path, capsys: Captured
-) -> None:
-    from memeval import load
-
-    held = [probe.name for probe in load("probes").holdout()[1]]
-    assert run_json(capsys)[1]["probes"] == 5
-    code, payload = run_json(capsys, "--holdout")
-    if held:
-        assert sorted(payload["per_probe"]) == sorted(held)
-    else:
-        assert code == 2
-
-
 def test_failed_last_asks_what_failed_in_the_run_that_was_kept(app: Path, capsys: Captured) -> None:
     run_json(capsys, store="FailingOnce")
     _, payload = run_json(capsys, "--failed-last")

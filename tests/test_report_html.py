@@ -91,7 +91,7 @@ def html() -> str:
 
 def test_the_control_result_comes_first_then_verdict_numbers_probes_manifest(html: str) -> None:
     settings = ["cutoffs", "floors", "tags"]
-    names = ["controls", "verdict", "numbers", *settings, "probes", "details", "manifest"]
+    names = ["controls", "verdict", "numbers", "scopes", *settings, "probes", "details", "manifest"]
     assert re.findall(r'<section id="(\w+)"', html) == names
     assert "grades retrieval" in html[: html.index('<section id="controls"')]
 

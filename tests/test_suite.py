@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pickle
 import random
@@ -192,6 +193,56 @@ def test_holdout_moves_no_probe_when_others_come_or_names_change():
     again = {p.content_hash for p in Suite.of(more).holdout()[1]}
     assert {p.content_hash for p in held} == again & {p.content_hash for p in probes}
     assert {p.name for p in held} <= {p.name for p in Suite.of(probes).holdout(0.4)[1]}
+
+
+def drawn(hash_):
+    """Point of a content, by the definition: the first 64 bits of a SHA-256, as a share of 2^64."""
+    return int(hashlib.sha256(b"holdout " + hash_.encode()).hexdigest()[:16], 16) / 2**64
+
+
+def test_holdout_is_drawn_by_the_content_of_a_probe():
+    probes = many(60)
+    _, held = Suite.of(probes).holdout(0.3)
+    assert [p.name for p in held] == [p.name for p in probes if drawn(p.content_hash) < 0.3]
+
+
+def test_probes_of_one_history_fall_on_one_side():
+    told = [[Record(f"r{i}", f"Note {i} of {n}.") for i in range(3)] for n in range(40)]
+    probes = [
+        Probe(f"h{n}-{i}", f"note {i}", told[n], [f"r{i}"], history=f"h{n}")
+        for n in range(40)
+        for i in range(3)
+    ]
+    dev, held = Suite.of(probes).holdout(0.3)
+    sides = [{p.history for p in side} for side in (dev, held)]
+    # 40 draws at 0.3: mean 12, sd sqrt(40 * 0.3 * 0.7) = 2.9; four sd either way.
+    assert not sides[0] & sides[1] and 1 <= len(sides[1]) <= 23
+    assert (len(dev), len(held)) == (3 * len(sides[0]), 3 * len(sides[1]))
+    fewer = Suite.of([p for p in probes if not p.name.endswith("-2")]).holdout(0.3)[1]
+    assert {p.name for p in fewer} == {p.name for p in held if not p.name.endswith("-2")}
+    renamed = Suite.of([replace(p, history=f"x{p.history}") for p in probes]).holdout(0.3)[1]
+    assert [p.name for p in renamed] == [p.name for p in held]
+
+
+def test_dev_probes_are_a_suite_of_their_own_and_know_what_is_held_out():
+    suite = Suite.of(many(60))
+    dev, held = suite.holdout(0.3)
+    names = tuple(sorted(p.name for p in held))
+    assert (dev.chosen_of, held.chosen_of) == (0, 60)
+    assert dev.held_out == held.held_out and dev.held_out.names == names
+    assert dev.looked_at == frozenset() and held.looked_at == set(names)
+    both = suite.with_holdout(0.3)
+    assert list(both) == list(suite) and both.looked_at == set(names)
+    assert dev[:3].chosen_of == len(dev)  # of the dev probes, not of all
+    assert dev.holdout(0.3)[0] == dev and suite.looked_at == frozenset()
+
+
+def test_another_holdout_has_another_hash_and_names_do_not_count():
+    probes = many(60)
+    hash_ = Suite.of(probes).with_holdout(0.3).held_out.hash
+    renamed = [replace(p, name=f"new-{p.name}") for p in reversed(probes)]
+    assert Suite.of(renamed).with_holdout(0.3).held_out.hash == hash_
+    assert Suite.of(probes).with_holdout(0.4).held_out.hash != hash_
 
 
 @pytest.mark.parametrize("share", [0, 1, -0.1, 20])

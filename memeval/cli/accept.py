@@ -50,6 +50,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help=f"where it is kept (default: {BASELINE})",
     )
+    parser.add_argument(
+        "--holdout",
+        action="store_true",
+        help="accept the outcomes of held-out probes too, where they were asked",
+    )
     options.add_output(parser)
 
 
@@ -66,7 +71,7 @@ def execute(args: argparse.Namespace) -> int:
     path = Path(args.baseline)
     before = former(path)
     held = path.read_bytes() if before is not None else b""
-    accept(outcomes, path, reason=args.reason)
+    accept(outcomes, path, reason=args.reason, holdout=args.holdout)
     told: dict[str, Any] = {
         "baseline": args.baseline,
         "source": outcomes.source,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memeval.cli.console import say
+from memeval.cli.looks import check_ledger
 from memeval.config import Config
 from memeval.errors import MemevalError, ProbeError, StoreError, said
 
@@ -44,26 +45,64 @@ def load_suite(args: argparse.Namespace, config: Config) -> Suite:
 def choose(suite: Suite, args: argparse.Namespace, config: Config) -> Suite:
     """Choose the probes that were asked for; an empty choice is an error, never a pass.
 
+    Where a holdout is set, what is not held out is the whole suite, unless ``--holdout`` asks all.
+
     Raises
     ------
     ProbeError
         If nothing is left: it says what was asked for, and what there is.
+    MemevalError
+        If held-out probes are asked and no look can be counted.
     """
     try:
         chosen = suite.select(args.tag, args.name)
     except ProbeError as error:
         raise ProbeError(f"{error}; {_asked_for(args)}, of {_there(suite)}") from error
-    if args.failed_last:
+    whole = _parted(suite, args, config)
+    chosen = _within(whole, chosen, suite)
+    if args.failed_last and len(chosen):
         chosen = _failed(chosen, config)
-    if args.holdout:
-        chosen = chosen.holdout()[1]
     if not len(chosen):
         raise ProbeError(
-            f"no probe is left to run: {_asked_for(args)}, of {_there(suite)}; ask for less"
+            f"no probe is left to run: {_asked_for(args)}, of {_there(suite)}{_kept(whole)}; ask "
+            "for less"
         )
-    if len(chosen) < len(suite):
-        say(f"chosen: {len(chosen)} of {len(suite)} probes ({_asked_for(args)})", quiet=args.quiet)
+    if len(chosen) < len(whole):
+        say(f"chosen: {len(chosen)} of {len(whole)} probes ({_asked_for(args)})", quiet=args.quiet)
+    if args.holdout and not args.dry_run:
+        check_ledger(chosen, config)
     return chosen
+
+
+def _parted(suite: Suite, args: argparse.Namespace, config: Config) -> Suite:
+    """Give the suite without what is held out, or with it where told; say so once."""
+    if not args.holdout and config.holdout is None:
+        return suite
+    from memeval.heldout import SHARE
+
+    both = suite.with_holdout(config.holdout or SHARE)
+    held = f"holdout: {len(both.looked_at)} of {len(suite)} probes are held out"
+    if args.holdout:
+        words = f"{held}; all are asked" if both.looked_at else f"{held}; there is none to look at"
+        say(words, quiet=args.quiet)
+        return both
+    say(f"{held}; --holdout asks them too", quiet=args.quiet)
+    return both.holdout(config.holdout or SHARE)[0]
+
+
+def _within(whole: Suite, chosen: Suite, suite: Suite) -> Suite:
+    """Give those of the chosen that are not left out."""
+    names = {probe.name for probe in chosen}
+    left = [probe.name for probe in whole if probe.name in names]
+    if len(chosen) == len(suite):
+        return whole
+    return whole.select(names=left) if left else whole[:0]
+
+
+def _kept(whole: Suite) -> str:
+    """Say that held-out probes are not among those that can be chosen."""
+    held = 0 if whole.held_out is None else len(whole.held_out.names) - len(whole.looked_at)
+    return f", {held} of them held out (--holdout asks them too)" if held else ""
 
 
 def _failed(suite: Suite, config: Config) -> Suite:

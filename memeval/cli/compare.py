@@ -164,13 +164,19 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _confirmed(made: Comparison, args: argparse.Namespace) -> Comparison:
-    from memeval.cli import choosing
+    from memeval.cli import choosing, looks
     from memeval.config import load_config
     from memeval.confirming import confirm
 
-    make_store = choosing.find_store(choosing.store_name(args, load_config()))
+    config = load_config()
+    make_store = choosing.find_store(choosing.store_name(args, config))
     told = {} if args.tolerance is None else {"tolerance": args.tolerance}
-    return confirm(made, make_store, latency_gate=args.latency_gate, anyway=args.anyway, **told)
+    if made.current.run is not None:
+        looks.check_ledger(made.current.run.suite, config)
+    again = confirm(made, make_store, latency_gate=args.latency_gate, anyway=args.anyway, **told)
+    if again.current.run is not None and again.current.run is not made.current.run:
+        looks.counted(again.current.run, config, quiet=args.quiet)
+    return again
 
 
 def _count_looks(args: argparse.Namespace) -> int | None:

@@ -44,22 +44,36 @@ def check_target(path: str | Path, kind: str = RESULTS) -> Path:
         If it is a folder, or the folder around it is not there or may not be written to, or a
         file stands there that is no older one of this kind: probes are not written over.
     """
+    check_place(path)
     target = Path(os.path.realpath(path))
-    around = target.parent
-    if target.is_dir():
-        raise MemevalError(f"{path}: found a folder, wanted the name of a file; add one to it")
     if os.path.exists(path) and not os.path.isfile(path):
         return Path(path)
-    if not around.is_dir():
-        raise MemevalError(f"{path}: there is no folder {around}; make it, or name another place")
-    if not os.access(around, os.W_OK):
-        raise MemevalError(f"{path}: the folder {around} is read-only; name another place")
     if target.exists() and not _is_older(target, kind):
         raise MemevalError(
             f"{path}: found a file that is no older {kind} of memeval, and would be lost; name "
             "another place, or remove it"
         )
     return Path(path)
+
+
+def check_place(path: str | Path) -> None:
+    """Refuse a path at which no file can be, or none may be written.
+
+    Raises
+    ------
+    MemevalError
+        If it is a folder, or the folder around it is not there or may not be written to.
+    """
+    target = Path(os.path.realpath(path))
+    around = target.parent
+    if target.is_dir():
+        raise MemevalError(f"{path}: found a folder, wanted the name of a file; add one to it")
+    if os.path.exists(path) and not os.path.isfile(path):
+        return
+    if not around.is_dir():
+        raise MemevalError(f"{path}: there is no folder {around}; make it, or name another place")
+    if not os.access(around, os.W_OK):
+        raise MemevalError(f"{path}: the folder {around} is read-only; name another place")
 
 
 def _is_older(path: Path, kind: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,8 @@ from memeval.cli.console import show
 if TYPE_CHECKING:
     import pandas as pd
 
+    from memeval.report.mutation_rows import Mutated
+    from memeval.report.relations_rows import Related
     from memeval.runs import Run
 
 FAILING = 10
@@ -39,14 +42,88 @@ def show_run(run: Run, name: str) -> None:
     """Print summary, verdict, causes and failing probes, or the JSON of the results file."""
     if name == "json":
         from memeval.files.resultsfile import results_payload
+        from memeval.report.holdout_rows import holdout_payload
 
-        show_json(results_payload(run))
+        show_json(results_payload(run) | holdout_payload(run))
         return
     words = form(name)
     parts = [
         words.summary_text(run),
+        words.holdout_text(run),
         words.verdict_text(run),
         words.causes_text(run, CAUSES),
         words.failing_text(run, FAILING),
     ]
     show("\n\n".join(part.strip("\n") for part in parts if part.strip()))
+
+
+def show_mutation(mutation: Mutated, name: str) -> None:
+    """Print survivors, score and the kill table, or the same as JSON."""
+    if name == "json":
+        show_json(mutation_payload(mutation))
+        return
+    from memeval.report import mutation_text as words
+
+    write = words.mutation_markdown if name == "markdown" else words.mutation_text
+    show(write(mutation).rstrip("\n"))
+
+
+def mutation_payload(mutation: Mutated) -> dict[str, Any]:
+    """The whole mutation as plain values; no number and no outcome of an invalid suite."""
+    verdict = mutation.verdict
+    told = {
+        "verdict": verdict.word,
+        "reason": verdict.reason,
+        "next_step": verdict.next_step,
+        "exit_code": verdict.exit_code,
+    }
+    if verdict.word == "INVALID":
+        return told
+    alive = [row | {"skeleton": mutation.skeletons.get(row["saboteur"])}
+             for row in rows(mutation.survivors)]  # fmt: skip
+    return {
+        "score": _or_none(mutation.score),
+        "must_killed": bool(mutation.must_killed),
+        "kill_depth": _or_none(mutation.kill_depth),
+        "n_killed": int(mutation.n_killed),
+        "n_counted": int(mutation.n_counted),
+        "survivors": alive,
+        "saboteurs": rows(mutation.saboteurs),
+        "kills": rows(mutation.kills),
+        "idle": list(mutation.idle),
+        "repeats": int(mutation.repeats),
+        "notes": list(mutation.notes),
+        "store": mutation.identity.manifest.store,
+        "n_probes": len(mutation.identity.suite),
+        "validity": mutation.identity.validity.status,
+    } | told
+
+
+def _or_none(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def show_relations(found: Related, name: str) -> None:
+    """Print violations, all relations and the verdict, or the same as JSON."""
+    if name == "json":
+        show_json(relations_payload(found))
+        return
+    from memeval.report import relations_text as words
+
+    write = words.relations_markdown if name == "markdown" else words.relations_text
+    show(write(found).rstrip("\n"))
+
+
+def relations_payload(found: Related) -> dict[str, Any]:
+    """All relations and every violation as plain values."""
+    verdict = found.verdict
+    return {
+        "store": found.store,
+        "verdict": verdict.word,
+        "reason": verdict.reason,
+        "next_step": verdict.next_step,
+        "exit_code": verdict.exit_code,
+        "relations": rows(found.frame),
+        "violations": rows(found.violations),
+        "left_behind": found.left_behind,
+    }

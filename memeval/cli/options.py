@@ -88,7 +88,7 @@ def add_probes(parser: argparse.ArgumentParser) -> None:
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
     """Add which of the probes are asked."""
-    group = parser.add_argument_group("which probes (all, unless told)")
+    group = parser.add_argument_group("which probes (all but the held out, unless told)")
     group.add_argument(
         "--tag", action="append", default=[], help="probes with this tag (repeatable: any of them)"
     )
@@ -104,7 +104,8 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--holdout",
         action="store_true",
-        help="only the held-out 20 %%: look at them when you think you are done",
+        help="ask the held-out probes too, and count that as a look (20 %% of the probes by their "
+        "content, or the holdout set in [tool.memeval]): when you think you are done",
     )
 
 
@@ -115,7 +116,7 @@ def add_asking(parser: argparse.ArgumentParser) -> None:
         "--store",
         type=filled,
         metavar="NAME",
-        help="short name (sqlite, sqlite-plain, null, random) or package.module:factory "
+        help="short name (sqlite, vector, hybrid ...) or package.module:factory "
         "(default: store of [tool.memeval] in pyproject.toml, else sqlite)",
     )
     group.add_argument("--seed", type=whole(0), help="seed of all draws (default: 0)")

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memeval.cli import choosing, control, files, forms, options
+from memeval.cli import choosing, control, files, forms, looks, options
 from memeval.cli import compare as comparing
 from memeval.cli.compare import BASELINE
 from memeval.cli.console import say, show
@@ -86,6 +86,7 @@ def _make(suite: Suite, html: Path, args: argparse.Namespace, config: Config) ->
     if os.path.realpath(out) == os.path.realpath(html):
         raise MemevalError(f"{out}: found one name for the report and the results; name two files")
     made = control.make_controls(suite, args, config).real
+    made = looks.counted(made, config, quiet=args.quiet)
     made = diagnosed(made, choosing.find_store(choosing.store_name(args, config)), args)
     try:
         write_files(made, out, args)
@@ -190,8 +191,9 @@ def _show(made: Run, name: str, comparison: Comparison | None) -> None:
         show(_text(made, name, comparison))
         return
     from memeval.files.resultsfile import results_payload
+    from memeval.report.holdout_rows import holdout_payload
 
-    told = results_payload(made)
+    told = results_payload(made) | holdout_payload(made)
     if comparison is not None:
         told = {**told, "comparison": comparing.payload(comparison)}
     show_json(told)
@@ -203,6 +205,7 @@ def _text(made: Run, name: str, comparison: Comparison | None) -> str:
     parts = [
         words.controls_text(made.controls, made.validity) if made.controls is not None else "",
         words.split_text(made),
+        words.holdout_text(made),
         words.summary_text(made),
         words.verdict_text(made),
         words.comparison_text(comparison, MOST_CHANGES) if comparison is not None else "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from memeval.cli import choosing, files, options
+from memeval.cli import choosing, files, looks, options
 from memeval.cli.console import say
 from memeval.cli.diagnosing import announce, diagnosed
 from memeval.cli.forms import show_run
@@ -54,6 +54,7 @@ def execute(args: argparse.Namespace) -> int:
 
     with progress(quiet=args.quiet) as shown:
         made = run(suite, make_store, progress=shown, **told)
+    made = looks.counted(made, config, quiet=args.quiet)
     made = diagnosed(made, make_store, args)
     try:
         write_files(made, out, args)

@@ -30,13 +30,20 @@ def caveats(sides: Sides) -> Iterator[str]:
             "with repeats, a probe counts as found where most of its repeats passed; all but "
             "recall_all is of the first repeat"
         )
-    gone = sorted(sides.baseline.must - set(sides.current.probes["probe"]))
+    absent = sides.baseline.must - set(sides.current.probes["probe"])
+    held_out = sorted(absent & sides.current.left_out)
+    if held_out:
+        yield (
+            "warning: marked must in the baseline and held out now, so that nothing holds them but "
+            f"a look: {listed(held_out)}"
+        )
+    gone = sorted(absent - sides.current.left_out)
     if gone:
         yield (
             f"warning: marked must in the baseline and removed since, so that nothing holds them: "
             f"{listed(gone)}"
         )
-    unmarked = sorted(sides.baseline.must - sides.current.must - set(gone))
+    unmarked = sorted(sides.baseline.must - sides.current.must - absent)
     if unmarked:
         yield f"warning: marked must in the baseline and no longer: {listed(unmarked)}"
 

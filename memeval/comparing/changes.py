@@ -32,7 +32,7 @@ def changes(sides: Sides) -> pd.DataFrame:
         Columns of `memeval.frames.CHANGES`, lost probes first, each kind sorted by name. ``lost``
         passed in every repeat and now in none, ``gained`` the other way round, ``flaky`` passed in
         some repeats of a side and failed in others; ``edited`` has other content than before, so
-        that its outcomes are not compared.
+        that its outcomes are not compared. What one side held out is neither added nor removed.
 
     Notes
     -----
@@ -173,7 +173,8 @@ def _uncommon(sides: Sides) -> list[dict[str, Any]]:
     common = set(sides.common)
     old, new = _by_name(sides.baseline, common), _by_name(sides.current, common)
     rows = []
-    for name in sorted(old.keys() | new.keys()):
+    held_out = sides.baseline.left_out | sides.current.left_out
+    for name in sorted((old.keys() | new.keys()) - held_out):
         before, after = old.get(name), new.get(name)
         word = "added" if before is None else "removed" if after is None else "edited"
         rows.append(

@@ -121,7 +121,8 @@ def compare_manifests(baseline: Outcomes, current: Outcomes) -> Comparability:
     A field that blocks and that one side lacks blocks too. Probes are compared where name and
     content are equal; this blocks below 80 % of either side, and where fewer than 20 positive
     probes are left of suites that have more. A suite that is smaller by itself is warned of:
-    its losses are real, and say little of other queries.
+    its losses are real, and say little of other queries. Probes that one side held out and did
+    not ask count as missing on neither.
 
     Examples
     --------
@@ -214,13 +215,17 @@ def _common(baseline: Outcomes, current: Outcomes) -> tuple[str, ...]:
 
 
 def _fewer(baseline: Outcomes, current: Outcomes, common: tuple[str, ...]) -> Iterator[Difference]:
-    """Too little is left that both sides asked."""
+    """Too little is left that both sides asked, of what neither held out."""
     sizes = len(baseline), len(current)
-    if not common or len(common) < LEAST_COMMON * max(sizes):
+    open_sizes = [
+        len(frozenset(side.probes["probe"]) - other.left_out)
+        for side, other in ((baseline, current), (current, baseline))
+    ]
+    if not common or len(common) < LEAST_COMMON * max(open_sizes):
         note = f"{len(common)} are the same, wanted at least {LEAST_COMMON:.0%} of either side"
         yield Difference(CONTENT, sizes[0], sizes[1], "probes", note)
         return
-    then, now = _positives(baseline), _positives(current)
+    then, now = _positives(baseline) - current.left_out, _positives(current) - baseline.left_out
     left = len(then & now & set(common))
     if left < FEWEST_POSITIVES <= min(len(then), len(now)):
         note = f"{left} are the same, wanted at least {FEWEST_POSITIVES}"

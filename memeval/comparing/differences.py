@@ -35,6 +35,8 @@ SOFTWARE = {
 WARNED: Mapping[str, str] = {
     "repeats": "repeats",
     "chosen_of": "probes that these were chosen of (0: all asked)",
+    "holdout.share": "share of the probes that is held out",
+    "holdout.asked": "held-out probes that were asked",
     "verified_deterministic": "equal answers when asked again",
     "options.isolation": "how a probe gets a clean store",
     "options.repeat_check": "repeat check",
@@ -93,12 +95,12 @@ class Difference:
 
 
 def flat(manifest: Told) -> dict[str, Any]:
-    """Fields of a manifest, those of options and environment with a dot; blocking ones complete.
+    """Fields of a manifest, those within some of them with a dot; blocking ones complete.
 
     Without a haystack nothing is drawn: its generator and seed are ``none`` then.
     """
     made: dict[str, Any] = dict.fromkeys(BLOCKING) | dict(manifest)
-    for part in ("options", "environment"):
+    for part in ("options", "environment", "holdout"):
         made |= {f"{part}.{name}": value for name, value in _part(manifest, part).items()}
     if made["haystack_hash"] == "none":
         made |= dict.fromkeys(HAYSTACK, "none")

@@ -26,15 +26,23 @@ ENVIRONMENT = ("python", "packages", "dirty")
 
 
 def told(run: Run) -> dict[str, Any]:
-    """Give the whole manifest as plain values, and ``chosen_of`` of the suite.
+    """Give the whole manifest as plain values, and what the suite says of a choice of its probes.
 
     Returns
     -------
     dict
-        Every field of `memeval.runs.Manifest`; ``chosen_of`` is 0 for a whole suite.
+        Every field of `memeval.runs.Manifest`; ``chosen_of`` is 0 for a whole suite; ``holdout``
+        is the ``share`` (0 where none is set), how many of these probes were ``asked``, and the
+        names of all ``probes`` that are held out.
     """
     made: dict[str, Any] = plain(asdict(run.manifest))
-    return made | {"chosen_of": run.suite.chosen_of}
+    held = run.suite.held_out
+    holdout = {
+        "share": 0.0 if held is None else held.share,
+        "asked": len(run.suite.looked_at),
+        "probes": [] if held is None else list(held.names),
+    }
+    return made | {"chosen_of": run.suite.chosen_of, "holdout": holdout}
 
 
 def public(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -61,6 +61,24 @@ def refusal(outcomes: Outcomes) -> Verdict | None:
     return Verdict("FAIL", "; also: ".join(why for why, _ in objections), objections[0][1], 1)
 
 
+def refuse_look(outcomes: Outcomes) -> None:
+    """Refuse outcomes of held-out probes: every comparison with them would look there again.
+
+    Raises
+    ------
+    RunFileError
+        With what to do.
+    """
+    seen = outcomes.looked_at
+    if seen:
+        raise RunFileError(
+            f"{outcomes.source}: {len(seen)} of its {len(outcomes)} probes are held out, wanted "
+            "outcomes without them, or every later look would be compared with this one; run "
+            "without --holdout and accept that, or accept these too with --holdout "
+            "(holdout=True in Python)"
+        )
+
+
 def _objections(outcomes: Outcomes) -> list[tuple[str, str]]:
     """What stands against it, the most serious first, with what to do."""
     probes = outcomes.probes

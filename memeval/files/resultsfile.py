@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from memeval.chances import leaks_of
 from memeval.comparing.manifests import public, told
 from memeval.files.headline import other_numbers, spec_numbers
 from memeval.files.outcome_lines import lines_of
@@ -39,12 +40,13 @@ def results_payload(run: Run) -> dict[str, Any]:
         Of the specification: ``commit``, ``at``, ``probes``, ``recall_at_5`` (``recall_at_k``
         where not every probe has k = 5), ``mrr``, ``distinct_at_5``, ``staleness``, ``leaks``,
         ``negative_correct``, ``p95_ms``, and ``per_probe``: by name ``hit``, ``rank``, ``leaked``.
-        Further: ``k``, verdict, validity and what it rests on (``judged``), ``floors``,
-        ``allow_errors``, the rest of the summary (``metrics``), the manifest without time, machine
-        and secrets, and of each probe ``status``, content ``hash``, ``passes`` (repeats that
-        passed / repeats), ``n_expected``, ``recall_fraction``, ``ndcg`` and the ranked ``ids`` of
-        its first repeat. Floats have six decimals, undefined is None. Of an invalid suite there
-        are reasons in the place of numbers.
+        Further: ``leaks_in_words`` (a 0 is worth no more than its chances), ``k``, verdict,
+        validity and what it rests on (``judged``), ``floors``, ``allow_errors``, the rest of the
+        summary (``metrics``), the manifest without time, machine and secrets, and of each probe
+        ``status``, content ``hash``, ``passes`` (repeats that passed / repeats), ``n_expected``,
+        ``recall_fraction``, ``ndcg`` and the ranked ``ids`` of its first repeat. Floats have six
+        decimals, undefined is None. Of an invalid suite there are reasons in the place of
+        numbers.
     """
     verdict, manifest = run.verdict, told(run)
     payload: dict[str, Any] = {
@@ -69,6 +71,7 @@ def results_payload(run: Run) -> dict[str, Any]:
     return {
         **payload,
         **spec_numbers(metrics, run.manifest.k),
+        "leaks_in_words": leaks_of(run.summary).words,
         "metrics": other_numbers(metrics),
         **bounds,
         **around,

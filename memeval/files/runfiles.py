@@ -21,6 +21,7 @@ from memeval.checks.kinds import shown
 from memeval.errors import MemevalError, RunFileError, said
 from memeval.files.saved import read_saved, strict
 from memeval.given import Given
+from memeval.heldout import HeldOut
 from memeval.plain import plain
 from memeval.probe import Probe
 from memeval.record import Advance, Consolidate, Delete, Op, Record
@@ -32,7 +33,7 @@ from memeval.typed import typed
 FORMAT = "memeval run"
 VERSION = 1
 TABLES = {"hits": frames.HITS, "calls": frames.CALLS, "qrels": frames.QRELS}
-JUDGED = {"controls": frames.CONTROLS, "causes": frames.CAUSES}
+JUDGED = {"controls": frames.CONTROLS, "causes": frames.CAUSES, "looks": frames.LOOKS}
 WANTED = "a run file, such as memeval run leaves in .memeval/runs"
 
 
@@ -171,6 +172,7 @@ def _suite_payload(suite: Suite) -> dict[str, Any]:
     return suite.to_dict() | {
         "haystack_name": suite.haystack_name,
         "chosen_of": suite.chosen_of,
+        "held_out": None if suite.held_out is None else asdict(suite.held_out),
         "withheld": {probe.name: probe.withheld for probe in suite if probe.withheld},
     }
 
@@ -227,8 +229,13 @@ def _suite(payload: Mapping[str, Any]) -> Suite:
             payload["haystack_name"],
             histories,
             chosen_of=payload["chosen_of"],
+            held_out=_held_out(payload.get("held_out")),
         )
     )
+
+
+def _held_out(fields: Mapping[str, Any] | None) -> HeldOut | None:
+    return None if fields is None else typed(HeldOut(**_tuples(fields)))
 
 
 def _probe(

@@ -20,6 +20,7 @@ from memeval.harness.fingerprint import Fingerprint, fingerprinted
 from memeval.harness.histories import Work
 from memeval.harness.histories import haystack_of as haystack_of
 from memeval.harness.histories import histories as histories
+from memeval.harness.labels import labelled
 from memeval.harness.parallel import UNGATED
 from memeval.harness.selfcheck import SelfCheck
 from memeval.harness.snapshots import Shelf
@@ -137,25 +138,10 @@ class Collector:
 
     def _frames(self) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
         hits, calls = self.rows.tables(self._order())
-        return hits, calls, self._qrels(hits)
+        return hits, calls, labelled(self.suite, hits, self.rows)
 
     def _order(self) -> dict[str, int]:
         return {probe.name: n for n, probe in enumerate(self.suite)}
-
-    def _qrels(self, hits: pd.DataFrame) -> pd.DataFrame:
-        """What the author said, and what came up while asking; the author's word first."""
-        said = self.suite.qrels(hits)
-        more = self.rows.qrels_table()
-        if more is None:
-            return said
-        both = pd.concat([said, more], ignore_index=True)
-        both = both.drop_duplicates(["probe", "record_id", "label"])
-        expected = both["label"].eq("expected")
-        keys = both["probe"] + "\x00" + both["record_id"]
-        both = both[expected | ~keys.isin(keys[expected])]
-        order = both["probe"].map(self._order())
-        ranked = both.assign(order=order).sort_values("order", kind="stable")
-        return frames.conform(ranked, frames.QRELS)
 
     def manifest(self, meter: Meter) -> Manifest:
         """What was measured with what."""

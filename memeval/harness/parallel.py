@@ -136,10 +136,10 @@ def crew(jobs: int, work: Work, factory: Callable[[], Any], meter: Meter) -> Cre
     seen_apart = declared.isolation == "fresh" and work.checked.search_ms
     if not seen_apart or work.options.allow_nonempty:
         refuse_one_place(work.options.binding(factory, Meter()), declared, jobs)
-    return Processes(joblib, _pickler(), jobs, work, factory, meter)
+    return Processes(joblib, pickling(), jobs, work, factory, meter)
 
 
-def _pickler() -> Any:
+def pickling() -> Any:
     """What joblib pickles with: older versions carry it along."""
     try:
         return importlib.import_module("cloudpickle")

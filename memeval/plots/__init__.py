@@ -14,5 +14,11 @@ from memeval.plots.comparison import plot_comparison as plot_comparison
 from memeval.plots.controls import plot_controls as plot_controls
 from memeval.plots.curves import plot_recall_curve as plot_recall_curve
 from memeval.plots.curves import plot_threshold_curve as plot_threshold_curve
+from memeval.plots.drift import plot_drift as plot_drift
+from memeval.plots.drift import plot_retention as plot_retention
+from memeval.plots.growth import plot_latency_growth as plot_latency_growth
+from memeval.plots.growth import plot_store_size as plot_store_size
 from memeval.plots.history import plot_history as plot_history
+from memeval.plots.kills import plot_kills as plot_kills
+from memeval.plots.survival import plot_survival as plot_survival
 from memeval.plots.tags import plot_tags as plot_tags

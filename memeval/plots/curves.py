@@ -128,7 +128,7 @@ def plot_threshold_curve(curve: pd.DataFrame, ax: Axes | None = None) -> Axes:
     >>> curve = pd.DataFrame({"floor": [0.4, 0.9], "recall_all": [1.0, 0.5], "best": [True, False]})
     >>> ax = plot_threshold_curve(curve, Figure().subplots())
     >>> ax.get_title(loc="left")
-    'Best floor 0.4: recall_all 1.000, abstention n/a, leaks 0'
+    'Best floor 0.4: recall_all 1.000, abstention n/a, leaks not measured'
     """
     frame = conform(curve, THRESHOLD_CURVE)
     if frame.empty:
@@ -169,9 +169,10 @@ def _best_in_words(frame: pd.DataFrame) -> str:
         n_positive, n_negative = frame.loc[0, ["n_positive", "n_negative"]]
         return f"No best floor: {n_positive} positive, {n_negative} negative probes"
     row = best[0]
+    leaks = row["leaks"] if row["leaks"] or not pd.isna(row["leak_rate"]) else "not measured"
     return (
         f"Best floor {row['floor']:g}: recall_all {_shown(row['recall_all'])}, "
-        f"abstention {_shown(row['abstention'])}, leaks {row['leaks']}"
+        f"abstention {_shown(row['abstention'])}, leaks {leaks}"
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from memeval.chances import NOT_MEASURED
 from memeval.curves import recall_curve, threshold_curve
 from memeval.report import drawing
 from memeval.report.control_rows import withheld
@@ -192,10 +193,15 @@ def _floor(row: Any) -> Floor:
         floor=f"{row.floor:.4g}",
         recall=figure(row.recall_all),
         abstention=figure(row.abstention),
-        leaks=f"{row.leaks:,}",
+        leaks=_leak_words(row),
         dropped=f"{row.n_dropped:,}",
         best=bool(row.best),
     )
+
+
+def _leak_words(row: Any) -> str:
+    """Leaks, or that they were not measured where no probe could leak."""
+    return NOT_MEASURED if not row.leaks and is_missing(row.leak_rate) else f"{row.leaks:,}"
 
 
 def floor_words(curve: pd.DataFrame, order: str | None) -> str:
@@ -214,8 +220,8 @@ def floor_words(curve: pd.DataFrame, order: str | None) -> str:
         f"A floor of {best.floor:.4g} separates best: without the "
         f"{count(int(best.n_dropped), 'hit')} {side} it recall would be "
         f"{figure(best.recall_all)} (now {figure(lax.recall_all)}), abstention "
-        f"{figure(best.abstention)} (now {figure(lax.abstention)}), leaks {best.leaks:,} "
-        f"(now {lax.leaks:,})."
+        f"{figure(best.abstention)} (now {figure(lax.abstention)}), leaks {_leak_words(best)} "
+        f"(now {_leak_words(lax)})."
     )
 
 
@@ -258,7 +264,7 @@ def _floor_alt(rows: Sequence[Any]) -> str:
     told = [rows[0], rows[len(rows) // 2], rows[-1]]
     words = [
         f"{row.floor:.4g}: recall {figure(row.recall_all)}, abstention "
-        f"{figure(row.abstention)}, leaks {row.leaks:,}"
+        f"{figure(row.abstention)}, leaks {_leak_words(row)}"
         for row in told
     ]
     return "What a floor on the score would do. " + "; ".join(words) + "."

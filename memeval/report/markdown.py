@@ -10,6 +10,8 @@ import pandas as pd
 from memeval.comparison import Comparison
 from memeval.report import control_rows, curve_rows, figures, tables, tag_rows
 from memeval.report.comparison_text import comparison_markdown
+from memeval.report.coverage_rows import coverage_markdown
+from memeval.report.holdout_rows import holdout_markdown
 from memeval.report.markdown_probes import causes_text, failing_text, markdown_table
 from memeval.runs import Run, Validity
 from memeval.text import markdown_cell
@@ -18,7 +20,9 @@ __all__ = [
     "causes_text",
     "comparison_text",
     "controls_text",
+    "coverage_text",
     "failing_text",
+    "holdout_text",
     "report_text",
     "settings_text",
     "split_text",
@@ -27,8 +31,10 @@ __all__ = [
     "validity_text",
     "verdict_text",
 ]
-# The same name as in `memeval.report.plain`: one of the two modules is chosen by the form.
+# The same names as in `memeval.report.plain`: one of the two modules is chosen by the form.
 comparison_text = comparison_markdown
+coverage_text = coverage_markdown
+holdout_text = holdout_markdown
 
 
 def verdict_text(run: Run) -> str:
@@ -63,7 +69,7 @@ def validity_text(validity: Validity) -> str:
     ).rstrip()
 
 
-def controls_text(frame: pd.DataFrame | None, validity: Validity) -> str:
+def controls_text(frame: pd.DataFrame | None, validity: Validity, run: Run | None = None) -> str:
     """Result of the controls, and the table behind it.
 
     Parameters
@@ -72,6 +78,8 @@ def controls_text(frame: pd.DataFrame | None, validity: Validity) -> str:
         As `memeval.frames.CONTROLS`; None where there are none.
     validity : Validity
         What they come to.
+    run : Run, optional
+        Of the store under test; with it the scope coverage is told too.
     """
     parts = ["## Controls", validity_text(validity)]
     rows = control_rows.checks(frame, validity)
@@ -109,7 +117,8 @@ def controls_text(frame: pd.DataFrame | None, validity: Validity) -> str:
         parts.append(
             f"{figures.count(hidden, 'check')} of the store withheld: the suite is invalid."
         )
-    return "\n\n".join(parts)
+    covered = "" if run is None else coverage_text(run)
+    return "\n\n".join([*parts, *([covered] if covered else [])])
 
 
 def split_text(run: Run) -> str:
@@ -180,7 +189,7 @@ def tags_text(run: Run, limit: int | None = None) -> str:
         return ""
     listed = told if limit is None else told[: max(0, limit)]
     rows = [
-        [r.tag, f"{r.failed} of {r.n}", r.recall, r.interval, str(r.leaks), r.abstention]
+        [r.tag, f"{r.failed} of {r.n}", r.recall, r.interval, r.leak_words, r.abstention]
         for r in listed
     ]
     head = ["tag", "failed", "recall", "95 % interval", "leaks", "abstention"]
@@ -215,6 +224,8 @@ def report_text(run: Run, limit: int | None = None, comparison: Comparison | Non
         "" if comparison is None else comparison_text(comparison, limit).rstrip("\n"),
         split_text(run),
         summary_text(run),
+        coverage_text(run),
+        holdout_text(run),
         causes_text(run),
         settings_text(run),
         tags_text(run),

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import pandas as pd
 
-from memeval.report import cause_rows, control_rows, tables
+from memeval.report import cause_rows, control_rows, coverage_rows, holdout_rows, tables
 from memeval.report.templating import render
 from memeval.runs import Run, Validity
 
@@ -44,6 +44,8 @@ def run_html(run: Run) -> str:
     return render(
         "notebook_run.html.j2",
         causes=causes,
+        held=holdout_rows.told(run),
+        coverage=coverage_rows.coverage(run),
         counted=cause_rows.counted(causes),
         why_first=cause_rows.why_first(causes) if causes else "",
         store=run.manifest.store,
@@ -57,13 +59,15 @@ def run_html(run: Run) -> str:
     )
 
 
-def controls_html(controls: Judged) -> str:
+def controls_html(controls: Judged, run: Run | None = None) -> str:
     """Result of the controls and the table behind it.
 
     Parameters
     ----------
     controls : object
         With ``frame`` and ``validity``, such as `memeval.controls.Controls`.
+    run : Run, optional
+        Of the store under test; with it the scope coverage is told too.
 
     Returns
     -------
@@ -80,4 +84,5 @@ def controls_html(controls: Judged) -> str:
         withheld_words=control_rows.WITHHELD,
         checks=control_rows.checks(controls.frame, controls.validity),
         hidden_checks=control_rows.hidden_checks(controls.frame, controls.validity),
+        coverage=None if run is None else coverage_rows.coverage(run),
     )

@@ -7,14 +7,18 @@ the heading says so. What could act on a terminal is made visible.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
 import pandas as pd
 
+from memeval.chances import NOT_MEASURED
 from memeval.comparison import Comparison
 from memeval.report import control_rows, curve_rows, figures, tables, tag_rows
 from memeval.report.comparison_text import comparison_text
+from memeval.report.coverage_rows import coverage_text
+from memeval.report.holdout_rows import holdout_text
 from memeval.report.layout import paragraph, table, wrap
 from memeval.report.plain_probes import LABEL, causes_text, failing_text
 from memeval.runs import Run, Validity
@@ -23,7 +27,9 @@ __all__ = [
     "causes_text",
     "comparison_text",
     "controls_text",
+    "coverage_text",
     "failing_text",
+    "holdout_text",
     "report_text",
     "settings_text",
     "split_text",
@@ -103,7 +109,7 @@ def validity_text(validity: Validity) -> str:
     return "\n".join(lines)
 
 
-def controls_text(frame: pd.DataFrame | None, validity: Validity) -> str:
+def controls_text(frame: pd.DataFrame | None, validity: Validity, run: Run | None = None) -> str:
     """Result of the controls, and the table behind it.
 
     Parameters
@@ -112,6 +118,8 @@ def controls_text(frame: pd.DataFrame | None, validity: Validity) -> str:
         As `memeval.frames.CONTROLS`; None where there are none.
     validity : Validity
         What they come to.
+    run : Run, optional
+        Of the store under test; with it the scope coverage is told too.
 
     Returns
     -------
@@ -130,7 +138,8 @@ def controls_text(frame: pd.DataFrame | None, validity: Validity) -> str:
         parts.append(
             f"{figures.count(hidden, 'check')} of the store withheld: the suite is invalid."
         )
-    return "\n\n".join(parts)
+    covered = "" if run is None else coverage_text(run)
+    return "\n\n".join([*parts, *([covered] if covered else [])])
 
 
 def _checks(rows: list[control_rows.Check]) -> str:
@@ -195,13 +204,19 @@ def _metric(metric: tables.Metric) -> list[str]:
     words = [SHORT.get(name, metric.meaning), *([metric.bound_words] if metric.bound_words else [])]
     met = {True: "met", False: "MISSED", None: ""}[metric.met]
     interval = "-"
-    if metric.interval.startswith("leak"):
-        interval = f"rate <= {metric.interval.split()[-1]}"
+    if name == "leaks":
+        interval = _leak_bound(metric.interval)
     elif metric.interval.startswith(("none: too few", "none: under")):
         interval = "too few"
     if not math.isnan(metric.low) and not math.isnan(metric.high):
         interval = f"[{figures.figure(metric.low, name)}, {figures.figure(metric.high, name)}]"
     return [name, metric.value, interval, metric.n, metric.target, met, "; ".join(words)]
+
+
+def _leak_bound(words: str) -> str:
+    """The bound of the leak rate, in 14 columns."""
+    bound = re.search(r"(?:at most|<=) ([0-9.]+)", words)
+    return f"rate <= {bound[1]}" if bound else NOT_MEASURED
 
 
 def settings_text(run: Run) -> str:
@@ -239,13 +254,13 @@ def tags_text(run: Run, limit: int | None = None) -> str:
         return ""
     listed = told if limit is None else told[: max(0, limit)]
     rows = [
-        [r.tag, f"{r.failed} of {r.n}", r.recall, r.interval, str(r.leaks), r.abstention]
+        [r.tag, f"{r.failed} of {r.n}", r.recall, r.interval, r.leak_words, r.abstention]
         for r in listed
     ]
     head = ["tag", "failed", "recall", "95 % interval", "leaks", "abstention"]
     lines = [
         f"TAGS: {len(told)}, the worst first",
-        table(head, rows, [23, 11, 7, 16, 6, 10], "lrrrrr"),
+        table(head, rows, [20, 10, 7, 16, 12, 10], "lrrrrr"),
     ]
     if len(told) > len(listed):
         more = figures.count(len(told) - len(listed), "more tag")
@@ -281,6 +296,8 @@ def report_text(run: Run, limit: int | None = None, comparison: Comparison | Non
         "" if comparison is None else comparison_text(comparison, limit).rstrip("\n"),
         split_text(run),
         summary_text(run),
+        coverage_text(run),
+        holdout_text(run),
         causes_text(run),
         settings_text(run),
         tags_text(run),

@@ -7,10 +7,12 @@ other people's text; each form makes them safe in its own way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from memeval.chances import NOT_MEASURED, Leaks, leaks_of, told
 from memeval.report.control_rows import withheld
 from memeval.report.figures import (
     COUNTED,
@@ -86,8 +88,9 @@ def metrics(run: Run) -> list[Metric]:
     """Every metric of the summary, in its order; none of an invalid suite."""
     if withheld(run.validity):
         return []
-    rows: dict[str, Any] = {str(row.metric): row for row in run.summary.itertuples()}
-    return [_metric(row, rows) for row in rows.values()]
+    rows: dict[str, Any] = {str(row.metric): row for row in told(run.summary).itertuples()}
+    seen = leaks_of(run.summary)
+    return [_metric(row, _interval(row, seen)) for row in rows.values()]
 
 
 def tiles(run: Run) -> list[Metric]:
@@ -96,7 +99,7 @@ def tiles(run: Run) -> list[Metric]:
     return [known[name] for name in HEADLINE if name in known]
 
 
-def _metric(row: Any, rows: Mapping[str, Any]) -> Metric:
+def _metric(row: Any, interval: str) -> Metric:
     name, better = str(row.metric), str(row.better)
     aimed, known = not is_missing(row.target), not is_missing(row.value)
     met = meets(row.value, row.target, better) if aimed and known else None
@@ -106,7 +109,7 @@ def _metric(row: Any, rows: Mapping[str, Any]) -> Metric:
         title=TITLES.get(name, name),
         meaning=MEANINGS.get(name, ""),
         value=figure(row.value, name),
-        interval=_interval(row, rows),
+        interval=interval,
         n=f"{row.n:,}",
         counted=COUNTED.get(name, "probes"),
         target=_aim(row.target, better) if aimed else "",
@@ -142,12 +145,13 @@ def _bounds(row: Any, kept: bool | None) -> Iterator[str]:
         yield f"{side} {row.floor:g} {word}"
 
 
-def _interval(row: Any, rows: Mapping[str, Any]) -> str:
+def _interval(row: Any, seen: Leaks) -> str:
     """The interval of 95 %, or in words why there is none."""
     name = str(row.metric)
-    if name == "leaks" and "leak_rate" in rows and not is_missing(rows["leak_rate"].high):
-        rate = rows["leak_rate"]
-        return f"leak rate at most {rate.high:.3f}"
+    if name == "leaks" and not seen.measured:
+        return f"{NOT_MEASURED}: nothing could leak"
+    if name == "leaks" and not math.isnan(seen.high):
+        return f"leak rate at most {seen.high:.3f}" if seen.n_leaked else seen.words
     if not is_missing(row.low) and not is_missing(row.high):
         return f"{figure(row.low, name)} to {figure(row.high, name)}"
     if row.n == 0 or is_missing(row.value):
@@ -176,11 +180,11 @@ def split(run: Run) -> list[Part]:
     Of an invalid suite only the first three: what became of a search is an outcome.
     """
     positive = sum(probe.is_positive for probe in run.suite)
-    held_out = len(run.suite.holdout()[1])
+    held_out = 0 if run.suite.held_out is None else len(run.suite.held_out.names)
     parts = [
         Part("positive", positive, "something is expected"),
         Part("negative", len(run.suite) - positive, "nothing is right: the answer must be empty"),
-        Part("held out", held_out, "of these: keep them for last, --holdout asks them alone"),
+        Part("held out", held_out, _held_words(run)),
     ]
     if withheld(run.validity):
         return parts
@@ -194,6 +198,16 @@ def split(run: Run) -> list[Part]:
     if lost:
         parts.append(Part("lost", lost, "what was written could not be found: counted as 0"))
     return parts
+
+
+def _held_words(run: Run) -> str:
+    if run.suite.held_out is None:
+        return "none is kept for last: set holdout = 0.2 in [tool.memeval]"
+    asked = len(run.suite.looked_at)
+    if not asked:
+        return "not asked: --holdout asks them too"
+    part = "all" if asked == len(run.suite.held_out.names) else f"{asked} of them"
+    return f"{part} asked here, which is a look at the holdout"
 
 
 def thin(run: Run) -> str:

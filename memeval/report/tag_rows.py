@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from memeval.breakdown import summarize_by_tag
+from memeval.chances import NOT_MEASURED, most_leaking
 from memeval.report.control_rows import withheld
 from memeval.report.figures import UNDEFINED, figure, is_missing
 from memeval.runs import Run
 
 NOTE = (
     "A probe with two tags counts in both lines. The worst of many tags looks bad by luck alone: "
-    "read the interval before you act on one."
+    "read the interval before you act on one. Beside 0 leaks stands how large the share of leaking "
+    "probes may still be."
 )
 
 
@@ -32,6 +34,8 @@ class TagRow:
         Ready to be shown.
     leaks : int
         Leaking records.
+    leak_words : str
+        The same, beside a 0 the bound of the leak rate, or that nothing could leak.
     place, low, high : float
         Recall and its interval, for drawing; NaN where undefined.
     """
@@ -46,6 +50,7 @@ class TagRow:
     abstention: str
     mrr: str
     leaks: int
+    leak_words: str
     place: float
     low: float
     high: float
@@ -56,10 +61,28 @@ def tags(run: Run) -> list[TagRow]:
     if withheld(run.validity):
         return []
     frame = summarize_by_tag(run.results, run.suite.tags())
-    return [row for row in map(_row, frame.itertuples()) if row.n]
+    able = _able(run)
+    made = (_row(row, able.get(str(row.tag), 0)) for row in frame.itertuples())
+    return [row for row in made if row.n]
 
 
-def _row(row: Any) -> TagRow:
+def _able(run: Run) -> dict[str, int]:
+    """Probes of each tag that were answered and could leak."""
+    results = run.results
+    answered = results.loc[results["status"].eq("ok"), "probe"]
+    forbidden = run.qrels.loc[run.qrels["label"].eq("forbidden"), "probe"]
+    tagged = run.suite.tags()
+    able = tagged["probe"].isin(answered) & tagged["probe"].isin(forbidden)
+    return {str(tag): int(n) for tag, n in tagged.loc[able, "tag"].value_counts().items()}
+
+
+def _leak_words(leaks: int, n_able: int) -> str:
+    if leaks:
+        return f"{leaks:,}"
+    return f"0 (<= {most_leaking(0, n_able):.3f})" if n_able else NOT_MEASURED
+
+
+def _row(row: Any, n_able: int) -> TagRow:
     return TagRow(
         tag=str(row.tag),
         n=int(row.n_positive + row.n_negative),
@@ -71,6 +94,7 @@ def _row(row: Any) -> TagRow:
         abstention=figure(row.abstention),
         mrr=figure(row.mrr),
         leaks=int(row.leaks),
+        leak_words=_leak_words(int(row.leaks), n_able),
         place=float(row.recall_all),
         low=float(row.low),
         high=float(row.high),

@@ -27,8 +27,14 @@ WORDS: dict[str, tuple[str | None, ...]] = {
 NAMES: dict[str, str] = {
     "sqlite": "memeval.stores.sqlite:SqliteStore",
     "sqlite-plain": "memeval.stores.sqlite:plain",
+    "vector": "memeval.stores.vector:VectorStore",
+    "vector-hash": "memeval.stores.vector:by_hash",
+    "vector-minilm": "memeval.stores.vector:by_minilm",
+    "hybrid": "memeval.stores.hybrid:HybridStore",
     "null": "memeval.stores.broken:NullStore",
     "random": "memeval.stores.broken:RandomStore",
+    "newest": "memeval.stores.broken:NewestStore",
+    "constant": "memeval.stores.broken:ConstantStore",
 }
 
 

@@ -187,14 +187,35 @@ class BoundStore:
 
         Taking away what memeval wrote is counted and, with ``within_limit=False``, never refused.
         """
+        remove = None if within_limit else self._hook("remove")
         if within_limit:
             self.meter.count(puts=1)
         else:
             self.meter.puts += 1
+        if remove is not None:
+            self._try(remove, store_id, scope)
+            return
         parameters = _parameters(self.inner.delete)
         takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
         options: dict[str, Any] = {"scope": scope} if takes_any or "scope" in parameters else {}
         self._try(self.inner.delete, store_id, **options)
+
+    def begin(self) -> None:
+        """Tell a store of memeval's own, and one within it, that a new history is written next."""
+        (self._hook("begin") or bool)()
+        within = getattr(self.inner, "inner", None)
+        if isinstance(within, BoundStore):
+            within.begin()
+
+    def tidy(self) -> None:
+        """Let a store of memeval's own take away what it wrote that nobody told it to."""
+        (self._hook("tidy") or bool)()
+
+    def _hook(self, name: str) -> Callable[..., Any] | None:
+        """A method of a store of memeval's own: a user's may mean another thing by that name."""
+        kind = type(self.inner)
+        ours = getattr(kind, "broken_on_purpose", False) or getattr(kind, "is_told", False)
+        return getattr(self.inner, name) if ours and hasattr(kind, name) else None
 
     def advance(self, by: timedelta) -> None:
         """Let time pass for the store."""

@@ -12,12 +12,14 @@ import inspect
 import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from memeval.record import Hit, Receipt, Record
 from memeval.stores.base import BaseStore, Capabilities, declared
 
 _ABSENT = object()
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 # They honour everything that concerns who may see what, so that a control is not failed
 # for a reason of its own: what is broken is recall alone.
 _TOLD = frozenset({"filter", "expires", "now", "supersedes"})
@@ -110,15 +112,82 @@ class RandomStore(BaseStore):
         now: Any = None,
     ) -> list[Hit]:
         """Return k records of the scope at random."""
-        live = [
+        live = self.seen(scope, filter, now)
+        drawn = stream(self.seed, self.kept, query).sample(live, min(k, len(live)))
+        return [Hit(record.id, record.text, 0.5) for record in drawn]
+
+    def seen(self, scope: str, filter: Mapping[str, Any] | None, now: Any) -> list[Record]:
+        """Records of a scope that a query may see, in the order of their first write."""
+        return [
             record
             for record in self.kept.values()
             if record.scope == scope
             and meets(record.meta, filter)
             and not (now and record.expires and record.expires <= now)
         ]
-        drawn = stream(self.seed, self.kept, query).sample(live, min(k, len(live)))
-        return [Hit(record.id, record.text, 0.5) for record in drawn]
+
+
+class ConstantStore(RandomStore):
+    """Returns the same k records of the scope for every query: those that were written first.
+
+    Examples
+    --------
+    >>> store = ConstantStore()
+    >>> _ = store.put_many(Record(f"r{i}", f"text {i}") for i in range(9))
+    >>> [hit.id for hit in store.search("text 8", k=2, scope="default")]
+    ['r0', 'r1']
+    """
+
+    def search(
+        self,
+        query: str,
+        *,
+        k: int = 5,
+        scope: str = "default",
+        filter: Mapping[str, Any] | None = None,
+        now: Any = None,
+    ) -> list[Hit]:
+        """Return the first k records of the scope, whatever is asked."""
+        return [Hit(record.id, record.text, 0.5) for record in self.seen(scope, filter, now)[:k]]
+
+
+class NewestStore(RandomStore):
+    """Returns the newest k records of the scope, whatever is asked.
+
+    Newest first by the time of a record, then by when it was written; a record without a time is
+    older than any with one.
+
+    Examples
+    --------
+    >>> store = NewestStore()
+    >>> _ = store.put_many(Record(f"r{i}", f"text {i}") for i in range(9))
+    >>> [hit.id for hit in store.search("text 0", k=2, scope="default")]
+    ['r8', 'r7']
+    """
+
+    def put(self, record: Record) -> Receipt:
+        """Keep the record; one that is written again is written last."""
+        self.kept.pop(record.id, None)
+        return super().put(record)
+
+    def put_many(self, records: Iterable[Record]) -> list[Receipt]:
+        """Keep the records, in order."""
+        return [self.put(record) for record in records]
+
+    def search(
+        self,
+        query: str,
+        *,
+        k: int = 5,
+        scope: str = "default",
+        filter: Mapping[str, Any] | None = None,
+        now: Any = None,
+    ) -> list[Hit]:
+        """Return the last k records of the scope, the newest first."""
+        seen = self.seen(scope, filter, now)
+        ages = [(record.at is not None, record.at or _LONG_AGO, n) for n, record in enumerate(seen)]
+        last = sorted(zip(ages, seen, strict=True), key=lambda pair: pair[0], reverse=True)[:k]
+        return [Hit(record.id, record.text, 0.5) for _, record in last]
 
 
 class ShuffledStore:

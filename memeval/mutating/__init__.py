@@ -1,0 +1,1 @@
+"""Mutation testing of a suite, part by part."""

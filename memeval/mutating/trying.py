@@ -1,0 +1,141 @@
+"""One saboteur tried on the bench: killed, alive, equivalent, or meaningless on this store."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from memeval.errors import MemevalError, StoreError
+from memeval.harness.snapshots import Shelf
+from memeval.loading import load_text
+from memeval.mutating.bench import Bench
+from memeval.mutating.killing import Kill, Seen, kills, seen, slower
+from memeval.mutating.significance import significant
+from memeval.runs import Run
+from memeval.stores.saboteurs.base import Saboteur, Touches
+from memeval.suite import Suite
+
+__all__ = ["Found", "tried"]
+
+EQUIVALENT = "its witness shows no difference on this store"
+SHOWN = ("probe", "repeat", "rank", "record_id", "text", "score")
+MANY = 20
+CALLED = ("probe", "repeat", "status", "breaches")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What came of one saboteur: plain values, a line of the journal.
+
+    Attributes
+    ----------
+    saboteur : str
+        Its name.
+    kills : tuple of Kill
+        The probes that kill it.
+    lacks : str or None
+        Why it means nothing on this store.
+    equivalent : bool or None
+        Whether its witness shows no difference; None where that was not asked.
+    significant : bool or None
+        Whether the comparison of means fails too.
+    """
+
+    saboteur: str
+    kills: tuple[Kill, ...] = ()
+    lacks: str | None = None
+    equivalent: bool | None = None
+    significant: bool | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, told: dict[str, Any]) -> Found:
+        """Read what `to_dict` gave.
+
+        Raises
+        ------
+        TypeError, KeyError
+            If it is something else.
+        """
+        return cls(**{**told, "kills": tuple(Kill(**kill) for kill in told["kills"])})
+
+    @property
+    def killed(self) -> bool | None:
+        """Whether a probe kills it; None where it is not applicable or equivalent."""
+        return None if self.lacks is not None or self.equivalent else bool(self.kills)
+
+
+def tried(bench: Bench, saboteur: type[Saboteur], shelf: Shelf) -> Found:
+    """Try one saboteur.
+
+    Parameters
+    ----------
+    bench : Bench
+        With what the store shows as it is.
+    saboteur : type
+        The fault.
+    shelf : Shelf
+        Histories of this bench that were written before.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be run; the message names it.
+    """
+    lacks = saboteur.lacks(bench.checked.capabilities, bench.supports)
+    if lacks is not None:
+        return Found(saboteur.name, lacks=lacks)
+    try:
+        run = bench.run(saboteur, shelf=shelf)
+        found = _killed(bench, saboteur, run, shelf)
+        same = None if found else _is_equivalent(bench, saboteur)
+    except MemevalError as error:
+        raise StoreError(f"saboteur {saboteur.name}: {error}") from error
+    tested = significant(bench.identity, run)
+    return Found(saboteur.name, tuple(found), None, same, tested)
+
+
+def _killed(bench: Bench, saboteur: type[Saboteur], run: Run, shelf: Shelf) -> list[Kill]:
+    before, after = bench.recorded, seen(run)
+    if saboteur.touches == "answer" and bench.replayed is not None:
+        before = bench.replayed
+    slow = slower(before, after)
+    if slow:
+        slow &= _slower_again(bench, saboteur, saboteur.touches, after, shelf)
+    return kills(before, after, slow)
+
+
+def _slower_again(
+    bench: Bench, saboteur: type[Saboteur], touches: Touches, after: Seen, shelf: Shelf
+) -> frozenset[str]:
+    """Which probes are slower than the store as it is, that is asked once more, right now.
+
+    A machine stalls now and then; of few searches one stall is the median, so then the saboteur is
+    asked once more too.
+    """
+    if len(after.latencies) < MANY:
+        after = seen(bench.run(saboteur, touches, shelf))
+    return slower(seen(bench.run(Saboteur, touches, shelf)), after)
+
+
+def _is_equivalent(bench: Bench, saboteur: type[Saboteur]) -> bool | None:
+    """Whether the smallest probes that see the fault see none; None where nobody wrote any."""
+    text = saboteur.skeleton()
+    if not text.strip():
+        return None
+    small = bench.on(Suite.of(list(load_text(text, f"{saboteur.name}.yaml"))))
+    touches: Touches = "write"
+    plain, mutant = small.run(Saboteur, touches), small.run(saboteur, touches)
+    if mutant.calls["status"].eq("not_supported").all():
+        return None
+    for name, columns in (("hits", SHOWN), ("calls", CALLED)):
+        one, other = (getattr(run, name)[list(columns)] for run in (plain, mutant))
+        if not one.equals(other):
+            return False
+    shown = seen(mutant)
+    if not slower(seen(plain), shown):
+        return True
+    return not _slower_again(small, saboteur, touches, shown, Shelf(0))
