@@ -113,7 +113,7 @@ class Mutation:
 
     @property
     def verdict(self) -> Verdict:
-        """INVALID as the run's; FAIL where one lives that must be killed; else PASS."""
+        """INVALID as the run's; FAIL where a must-kill lives; PASS where any is counted."""
         validity = self.identity.validity
         if validity.status == "invalid":
             return Verdict("INVALID", "; ".join(validity.reasons), validity.next_step, 4)
@@ -122,6 +122,11 @@ class Mutation:
         if must:
             reason = f"{count(len(must), 'saboteur')} that must be killed live: {', '.join(must)}"
             return Verdict("FAIL", reason, f"add a probe: {self._missing(must[0])}", 4)
+        if not self.n_counted:
+            n = count(len(self.saboteurs), "saboteur")
+            reason = f"none of {n} is counted: not applicable or equivalent on this store"
+            step = "read the reason of each; try faults that mean something on this store"
+            return Verdict("CANNOT TELL", reason, step, 0)
         reason = f"{self.n_killed} of {count(self.n_counted, 'saboteur')} killed{self._chosen}"
         if not len(living):
             return Verdict("PASS", reason, "nothing to add: every known fault is seen", 0)
@@ -268,7 +273,8 @@ def mutate(
     )
     kept = None
     if journal is not None:
-        kept = Journal(journal, key_of(bench, chosen), resume=resume)
+        names = [probe.name for probe in suite]
+        kept = Journal(journal, key_of(bench, chosen), resume=resume, probes=names)
     done = {} if kept is None else dict(kept.found)
     notes = []
     if n_jobs > 1 and bench.checked.capabilities.isolation == "namespace":

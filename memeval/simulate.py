@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import pandas as pd
 
 from memeval import frames
+from memeval.cohorts import MOST_COHORTS
 from memeval.environment import environment, tool_version
-from memeval.errors import MemevalError
 from memeval.files.growthjournal import GrowthJournal
 from memeval.harness.options import Options
 from memeval.harness.selfcheck import SelfCheck, self_check
-from memeval.harness.workspace import Workspace
+from memeval.hashes import digest
 from memeval.plain import plain
 from memeval.probe import Probe
-from memeval.sessions import GENERATOR_VERSION, SessionSource, generator_for, sessions_from
-from memeval.simulating.plan import Plan, planned
-from memeval.simulating.world import Row, World
+from memeval.record import Advance
+from memeval.sessions import (
+    GENERATOR_VERSION,
+    SessionSource,
+    generator_for,
+    sessions_from,
+    sessions_jsonl,
+)
+from memeval.simulating.alone import asked_alone, disturbed
+from memeval.simulating.growth import Growth
+from memeval.simulating.plan import Plan, check_whole, planned
 from memeval.simulation import Simulation
 from memeval.stores.base import resolve
-from memeval.stores.bound import Meter, View
+from memeval.stores.bound import BoundStore, Meter, View
 from memeval.suite import Suite
+from memeval.text import count
 
 COHORTS = 4
 ASKED = {
@@ -56,6 +63,7 @@ def run_simulation(
     poll_s: float = 1.0,
     contract_checks: bool = True,
     opaque_ids: bool = False,
+    allow_nonempty: bool = False,
     max_calls: int | None = None,
     journal: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -86,20 +94,23 @@ def run_simulation(
         After how many sessions the store is told to tidy up, where it has such a step.
     margin, budget_ms : float
         Net fall of recall that would matter; what p95 should stay below, in milliseconds.
-    retrieve, timeout_s, retries, settle_s, poll_s, contract_checks, opaque_ids, max_calls
+    retrieve, timeout_s, retries, settle_s, poll_s, contract_checks, opaque_ids, allow_nonempty
         As for `memeval.run`.
+    max_calls : int, optional
+        Calls to the store after which the next one is refused.
     journal : path-like, optional
         A file to which each checkpoint is added, on disk before the next session is written.
     resume : bool
         Go on from the journal: what was asked is not asked again, the sessions before are written
         again.
     progress : callable, optional
-        ``progress(done, total, label)`` after each session, in records.
+        ``progress(done, total, label)`` after each session and checkpoint, in records.
 
     Returns
     -------
     Simulation
-        Tables, trends and a verdict. Interrupted after a checkpoint, it holds what there is, and
+        Tables, trends and a verdict; what else is worth knowing stands in ``manifest["notes"]``.
+        Interrupted by the keyboard after a checkpoint, it holds what there is, and
         ``manifest["complete"]`` is False.
 
     Raises
@@ -107,7 +118,10 @@ def run_simulation(
     StoreError
         If the store cannot be made, is not empty, or fails to write.
     MemevalError
-        If an option is out of range, or the journal is of another simulation.
+        If an option is out of range, a session cannot be written, or the journal is of another
+        simulation, damaged, or cannot be written.
+    KeyboardInterrupt
+        If it is interrupted before the first checkpoint.
 
     Notes
     -----
@@ -115,6 +129,11 @@ def run_simulation(
     trace; one more cohort is then planted, asked and taken back, which shows size at age 0. A store
     rebuilt for each checkpoint would give a flat line, and facts written again would hide that they
     were forgotten.
+
+    A planted probe that the store cannot take, or whose history lets time pass (it would age all
+    the others), has rows with status ``not_supported`` at every checkpoint. Before the growth each
+    history is asked alone in a clean store: ``manifest["neighbours"]`` has the share of the probes
+    that come out otherwise beside the others.
 
     Examples
     --------
@@ -126,14 +145,11 @@ def run_simulation(
     ([0, 4, 8], True)
     """
     suite = Suite.of(probes)
-    if sessions < 1 or consolidate_every < 1:
-        raise MemevalError(
-            f"sessions is {sessions} and consolidate_every is {consolidate_every}, wanted whole "
-            "numbers from 1; leave them out otherwise"
-        )
-    given = source if source is not None else generator_for(suite, seed, cohorts=cohorts + 1)
-    written = tuple(sessions_from(given, sessions))
-    plan = planned(suite, written, cohorts=cohorts, every=every, checkpoints=checkpoints)
+    check_whole("consolidate_every", consolidate_every, 1)
+    plan = plan_simulation(
+        suite, sessions=sessions, seed=seed, every=every, checkpoints=checkpoints,
+        cohorts=cohorts, source=source,
+    )  # fmt: skip
     options = Options(
         retrieve=retrieve,
         seed=seed,
@@ -142,41 +158,41 @@ def run_simulation(
         repeat_check=False,
         contract_checks=contract_checks,
         opaque_ids=opaque_ids,
+        allow_nonempty=allow_nonempty,
         settle_s=settle_s,
         poll_s=poll_s,
     )
     make = options.binding(resolve(make_store), Meter(max_calls))
     checked = self_check(make, options)
-    growth = _Growth(
-        plan=plan,
-        workspace=_workspace(make, checked, options),
-        options=options,
-        consolidate_every=consolidate_every,
-        progress=progress,
-    )
     key = {
         "suite": suite.content_hash,
         "seed": seed,
-        "sessions": len(written),
+        "sessions": len(plan.sessions),
+        "source": _source(plan, source is None),
         "checkpoints": list(plan.checkpoints),
         "cohorts": sorted(plan.cohorts),
         "consolidate_every": consolidate_every,
-        "generator": GENERATOR_VERSION if source is None else "own source",
+        "options": _told(options),
         "store": str(checked.info.get("name", "store")),
         "store_info": plain(checked.info),
         "memeval": tool_version(),
     }
-    if journal is not None:
-        growth.journal = GrowthJournal(journal, key, resume=resume)
-    growth.run()
+    kept = None if journal is None else GrowthJournal(journal, key, resume=resume)
+    growth = Growth(plan, options, consolidate_every, progress, kept)
+    if kept is None or 0 not in kept.found:
+        growth.alone = _alone(plan, make, checked, options)
+    growth.run(make, checked.capabilities)
     manifest = key | {
+        "generator": GENERATOR_VERSION if source is None else None,
         "haystack": "none",
         "planting": "cohorts in the scopes of the growth, at the sessions of manifest['cohorts']",
         "capabilities": checked.capabilities.to_dict(),
-        "asked": ASKED[growth.taken_back],
+        "asked": ASKED[growth.takes_back],
         "sessions_done": growth.done,
-        "complete": growth.done == len(written),
-        "planted_once": len(suite) - len(plan.fresh),
+        "complete": growth.done == len(plan.sessions),
+        "planted_once": len(suite) - len(plan.twice),
+        "neighbours": growth.neighbours,
+        "notes": list(_notes(growth, checked, sessions)),
         "environment": environment(),
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
@@ -191,79 +207,105 @@ def run_simulation(
     )
 
 
-def _workspace(make: Callable[[], Any], checked: SelfCheck, options: Options) -> Workspace:
-    """Where the one store stands: a new one where that can be had, else as the store has it."""
-    space = Workspace(make, checked.capabilities, opaque_ids=options.opaque_ids)
-    if space.isolation == "fork":
-        space.isolation = "fresh"
-    return space
+def plan_simulation(
+    suite: Suite,
+    *,
+    sessions: int = 200,
+    seed: int = 7,
+    every: int | None = None,
+    checkpoints: Sequence[int] | None = None,
+    cohorts: int = COHORTS,
+    source: SessionSource | None = None,
+) -> Plan:
+    """Lay out what `run_simulation` with these options would do; no store is asked.
+
+    Parameters
+    ----------
+    suite, sessions, seed, every, checkpoints, cohorts, source
+        As for `run_simulation`.
+
+    Returns
+    -------
+    Plan
+        Sessions, cohorts and checkpoints, and how many calls they take.
+
+    Raises
+    ------
+    MemevalError
+        If an option is out of range, or a session cannot be written.
+
+    Examples
+    --------
+    >>> from memeval.record import Record
+    >>> told = [Record("r1", "Priya works in Porto.")]
+    >>> suite = Suite.of([Probe("office", "Where does Priya work?", told, ["r1"], names=["Priya"])])
+    >>> plan = plan_simulation(suite, sessions=8, every=4)
+    >>> plan.checkpoints, sorted(plan.cohorts)
+    ((0, 4, 8), [0, 2, 4, 6])
+    """
+    check_whole("sessions", sessions, 1)
+    check_whole("seed", seed, 0)
+    check_whole("cohorts", cohorts, 1, MOST_COHORTS - 1)
+    # One cohort more is planted at each checkpoint, and sessions answer none of its probes.
+    given = source if source is not None else generator_for(suite, seed, cohorts=cohorts + 1)
+    written = tuple(sessions_from(given, sessions))
+    return planned(suite, written, cohorts=cohorts, every=every, checkpoints=checkpoints)
 
 
-def _table(rows: list[Row], schema: frames.Schema) -> pd.DataFrame:
+def _source(plan: Plan, generated: bool) -> str:
+    """What the sessions are, for a journal to go on with the same."""
+    if generated:
+        return f"generator, version {GENERATOR_VERSION}"
+    return f"own, {digest(list(sessions_jsonl(plan.sessions)))}"
+
+
+def _told(options: Options) -> dict[str, Any]:
+    """The options that change an answer."""
+    retrieve = options.retrieve
+    named = None if retrieve is None else getattr(retrieve, "__qualname__", type(retrieve).__name__)
+    return {
+        "retrieve": named,
+        "timeout_s": options.timeout_s,
+        "retries": options.retries,
+        "contract_checks": options.contract_checks,
+        "opaque_ids": options.opaque_ids,
+    }
+
+
+def _alone(
+    plan: Plan, make: Callable[[], BoundStore], checked: SelfCheck, options: Options
+) -> Mapping[str, bool] | None:
+    """How the first cohort does in clean stores; None where each write must be waited for."""
+    if checked.capabilities.consistency == "eventual":
+        return None
+    probes = [probe for probe in plan.cohorts[0] if Advance not in probe.state.kinds]
+    return asked_alone(probes, make, checked, options)
+
+
+def _notes(growth: Growth, checked: SelfCheck, sessions: int) -> Iterator[str]:
+    n, done = len(growth.plan.sessions), growth.done
+    if n < sessions:
+        yield f"the source ended after {count(n, 'session')}, asked for were {sessions}"
+    if done < n:
+        yield f"ended by the keyboard after {done} of {count(n, 'session')}"
+    refused = {row["probe"] for row in growth.rows if row["status"] == "not_supported"}
+    if refused:
+        named = ", ".join(sorted(refused)[:5]) + (", ..." if len(refused) > 5 else "")
+        yield f"{count(len(refused), 'probe')} the store cannot take, and nothing counts: {named}"
+    if growth.n_skipped:
+        yield f"{growth.n_skipped} deletes and advances of the sessions are none the store can do"
+    if checked.capabilities.scoping == "none":
+        yield "scopes not measured: the store has none"
+    if checked.capabilities.scoping == "client":
+        yield "the adapter, not the store, keeps the scopes: its filtered answer is graded"
+    if not growth.options.contract_checks:
+        yield "contract not checked: contract_checks=False was asked for"
+    if growth.left_behind:
+        yield f"{growth.left_behind} records could not be removed from the store"
+    said = None if growth.neighbours is None else disturbed(growth.neighbours)
+    if said is not None:
+        yield said
+
+
+def _table(rows: list[dict[str, Any]], schema: frames.Schema) -> pd.DataFrame:
     return frames.conform(pd.DataFrame(rows, columns=frames.names(schema)), schema)
-
-
-@dataclass
-class _Growth:
-    """The growing itself: writes, plants, asks, and keeps what came of it."""
-
-    plan: Plan
-    workspace: Workspace
-    options: Options
-    consolidate_every: int
-    progress: Progress | None
-    journal: GrowthJournal | None = None
-    rows: list[Row] = field(default_factory=list)
-    checkpoints: list[Row] = field(default_factory=list)
-    sizes: list[Row] = field(default_factory=list)
-    taken_back: bool = False
-    done: int = 0
-
-    def run(self) -> None:
-        """Grow the store to the end, or until it is interrupted after a checkpoint."""
-        with closing(self.workspace), self.workspace.clean("simulation") as desk:
-            world = World(desk, self.options)
-            self.taken_back = world.reads_leave_no_trace
-            try:
-                self._grow(world)
-            except KeyboardInterrupt:
-                if not self.checkpoints:
-                    raise
-
-    def _grow(self, world: World) -> None:
-        n = len(self.plan.sessions)
-        for number in range(n + 1):
-            if number < n and number in self.plan.cohorts:
-                world.pass_time(self.plan.sessions[number].at)
-                world.plant(self.plan.cohorts[number], number)
-            if number in self.plan.checkpoints:
-                self._ask(world, number)
-            if number == n:
-                break
-            self._write(world, number)
-
-    def _write(self, world: World, number: int) -> None:
-        session = self.plan.sessions[number]
-        world.pass_time(session.at)
-        world.write(session.ops)
-        if (number + 1) % self.consolidate_every == 0:
-            world.consolidate()
-        self.done = number + 1
-        counted = world.desk.store.count()
-        self.sizes.append({"session": self.done, "n_records": world.n_records, "n_kept": counted})
-        if self.progress is not None:
-            n = len(self.plan.sessions)
-            self.progress(self.done, n, f"session {self.done}, {world.n_records:,} records")
-
-    def _ask(self, world: World, number: int) -> None:
-        """Ask at a checkpoint, unless the journal has the answers already."""
-        known = None if self.journal is None else self.journal.found.get(number)
-        if known is None:
-            row, rows = world.checkpoint(number, self.plan.fresh)
-            if self.journal is not None:
-                self.journal.add(number, row, rows)
-        else:
-            row, rows = known
-            world.recall(rows)
-        self.checkpoints.append(row)
-        self.rows += rows

@@ -222,7 +222,9 @@ def load_simulation(path: str | os.PathLike[str]) -> Simulation:
             margin=float(payload["margin"]),
             budget_ms=float(payload["budget_ms"]),
         )
-    except (LookupError, TypeError, ValueError, AttributeError, FrameError) as error:
+    except (
+        LookupError, TypeError, ValueError, OverflowError, AttributeError, FrameError,
+    ) as error:  # fmt: skip
         raise RunFileError(
             f"{path}: the simulation is damaged ({error}); restore it, or simulate again"
         ) from error

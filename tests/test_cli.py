@@ -139,9 +139,9 @@ def test_the_example_that_ends_the_help_of_a_verb_runs(
 def test_verbs_of_later_versions_are_not_there() -> None:
     assert set(VERBS) == {
         "control", "run", "report", "mutate", "lint", "add", "schema", "env",
-        "compare", "accept", "history", "runs",
+        "compare", "accept", "history", "runs", "simulate",
     }  # fmt: skip
-    assert "simulate" not in build().format_help()
+    assert "check-store" not in build().format_help()
 
 
 def test_a_bug_is_called_one_and_shows_its_traceback_only_when_asked(

@@ -282,6 +282,14 @@ def test_a_fault_that_means_nothing_on_a_store_is_not_counted_and_says_why() -> 
     assert made.score == 1.0 and made.n_counted == 1
 
 
+@pytest.mark.parametrize("kinds", [[], [Reversed]])
+def test_where_no_saboteur_is_counted_nothing_is_said_to_be_seen(kinds: list[Any]) -> None:
+    made = mutate([LUNCH], odd.Plain, saboteurs=kinds)
+    assert (made.n_counted, made.verdict.word, made.verdict.exit_code) == (0, "CANNOT TELL", 0)
+    assert f"none of {len(kinds)} saboteur" in made.verdict.reason
+    assert "every known fault" not in repr(made)
+
+
 def test_a_survivor_that_must_be_killed_fails_the_suite() -> None:
     blind = me.Probe("nothing", "zebra quokka", GIVEN)
     made = mutate([blind], "sqlite", saboteurs=[Null])
@@ -372,6 +380,37 @@ def test_what_is_no_saboteur_is_refused() -> None:
         mutated(saboteurs=[Null], shelf=None)
     with pytest.raises(StoreError, match="repeats is 0"):
         mutated(saboteurs=[Null], repeats=0)
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"name": None}, "name is None, wanted a string"),
+        ({"name": ""}, "name is '', wanted a word"),
+        ({"name": "\x1b[31mred"}, "wanted a word of its own, on one line"),
+        ({"fault": None}, "fault is None, wanted a string"),
+        ({"tag": 3}, "tag is 3, wanted a string"),
+        ({"witness": 3}, "witness is 3, wanted a string"),
+        ({"touches": "everything"}, "touches is 'everything', wanted one of 'answer'"),
+        ({"must_kill": "no"}, "must_kill is 'no', wanted True or False"),
+        ({"needs": ("banana",)}, r"needs is \('banana',\), wanted a tuple of some of 'delete'"),
+        ({"needs": "delete"}, "needs is 'delete', wanted a tuple"),
+    ],
+)
+def test_a_saboteur_that_describes_itself_oddly_is_refused_before_the_store_is_made(
+    told: dict[str, Any], said: str
+) -> None:
+    def never() -> Any:
+        raise AssertionError("the store was made")
+
+    with pytest.raises(StoreError, match=rf"saboteur Odd: .*{said}"):
+        mutate([LUNCH], never, saboteurs=[type("Odd", (Null,), told)])
+
+
+@pytest.mark.parametrize("whole", [Null, "null", 3])
+def test_saboteurs_that_are_no_list_are_refused(whole: Any) -> None:
+    with pytest.raises(StoreError, match="wanted a list of classes"):
+        mutate([LUNCH], odd.Plain, saboteurs=whole)
 
 
 def test_state_that_instances_share_is_reset_before_each_run() -> None:
@@ -486,6 +525,31 @@ def test_a_damaged_journal_is_refused_and_resume_needs_one(tmp_path: Path) -> No
         mutated(saboteurs=[Null], resume=True)
     with pytest.raises(MemevalError, match="cannot write the journal"):
         mutated(saboteurs=[Null], journal=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"saboteur": ["null"], "kills": []}',
+        '{"saboteur": "null", "kills": {}}',
+        '{"saboteur": "null", "kills": [{"probe": "lunch", "by": "gate", "codes": 5}]}',
+        '{"saboteur": "null", "kills": [{"probe": "lunch", "by": "magic", "codes": ""}]}',
+        '{"saboteur": "null", "kills": [{"probe": "no such", "by": "gate", "codes": ""}]}',
+        '{"saboteur": "null", "kills": [], "equivalent": "x"}',
+        '{"saboteur": "null", "kills": [], "lacks": 5}',
+        '{"saboteur": "no such", "kills": []}',
+        "[" * 100_000,
+    ],
+)
+def test_a_journal_with_a_line_that_says_what_cannot_be_is_refused(
+    line: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "mutation.jsonl"
+    mutated(saboteurs=[Null], journal=path)
+    head = path.read_text().splitlines()[0]
+    path.write_text(f"{head}\n{line}\n")
+    with pytest.raises(RunFileError, match="line 2: cannot be read"):
+        mutated(saboteurs=[Null], journal=path, resume=True)
 
 
 def test_what_was_found_is_read_back_as_it_was(tmp_path: Path) -> None:

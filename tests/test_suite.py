@@ -265,6 +265,11 @@ def test_lint_of_a_thin_suite():
             "no probe expects as many records as its k: every answer has room for wrong ones",
         ],
         ["", "no probe has more right records than k: no answer must choose among them"],
+        [
+            "",
+            "2 of 2 probes can be planted only once in a store that grows ('a': it has no names): "
+            "age and size cannot be told apart by them",
+        ],
         ["a", "k is 2 and only 1 record can be found: returning everything passes"],
         ["b", "k is 2 and only 1 record can be found: returning everything passes"],
     ]
@@ -282,8 +287,8 @@ def sound_probe(n: int) -> Probe:
         expect = [["r1", "x1", "x2", "x3", "x4", "x5"]]
     if n == 1:
         expect = ["r1", "x1"]
-    more = {"expect": expect, "k": 2, "given": ops, "forbid": ["r2"]}
-    return probe(f"s{n}", query=f"what of {topic}?", **more)
+    more = {"expect": expect, "k": 2, "given": ops, "forbid": ["r2"], "names": ["about"]}
+    return probe(f"s{n}", query=f"what about {topic}?", **more)
 
 
 def test_lint_has_nothing_to_say_of_a_sound_suite():
@@ -297,6 +302,7 @@ def test_lint_has_nothing_to_say_of_a_sound_suite():
         ({"reads": ("bo",), "forbid": ()}, "no probe has a record in a second scope"),
         ({"k": 9}, "no probe expects as many records as its k"),
         ({"k": 6}, "no probe has more right records than k"),
+        ({"names": ()}, "25 of 25 probes can be planted only once in a store that grows ('s0'"),
         ({"tags": ("y",)}, None),
     ],
 )

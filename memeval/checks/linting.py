@@ -10,6 +10,7 @@ from typing import Any
 from memeval.checks.fitting import empty_scope_faults
 from memeval.checks.kinds import shown
 from memeval.checks.wording import shared_words
+from memeval.cohorts import unplantable
 from memeval.errors import Fault
 from memeval.probe import Probe
 from memeval.record import Record
@@ -22,6 +23,7 @@ FEWEST_PER_TAG = 5
 NEGATIVE_SHARE = 0.15
 FEWEST_TO_SEE_ORDER = 5
 MOST_SHARED = 0.5
+MOST_ALONE = 0.5
 
 
 def warnings(probes: Sequence[Probe], haystack: Sequence[Record] | None) -> list[Fault]:
@@ -40,6 +42,7 @@ def warnings(probes: Sequence[Probe], haystack: Sequence[Record] | None) -> list
         Without a level; all of them are warnings.
     """
     found = [*_split(probes), *_gates(probes), *_tags(probes), *_k_range(probes), *_order(probes)]
+    found += _plantable(probes)
     for probe in probes:
         found += [_at(probe, fault) for fault in _single(probe, haystack is not None)]
     return found + list(_copies(probes))
@@ -136,6 +139,20 @@ def _order(probes: Sequence[Probe]) -> Iterator[Fault]:
                 "change the order in some, so that the place of a record tells nothing",
                 "given",
             )
+
+
+def _plantable(probes: Sequence[Probe]) -> Iterator[Fault]:
+    """A store that grows is asked copies of a probe, which must be told apart."""
+    alone = unplantable(probes)
+    if len(alone) > MOST_ALONE * len(probes):
+        probe, reason = alone[0]
+        yield Fault(
+            f"{len(alone)} of {_many(len(probes), 'probe')} can be planted only once in a store "
+            f"that grows ({shown(probe.name)}: {reason.partition(';')[0]}): age and size cannot "
+            "be told apart by them",
+            "list in names the words that stand for whom or what a probe is about",
+            "names",
+        )
 
 
 def _single(probe: Probe, surrounded: bool) -> Iterator[Fault]:

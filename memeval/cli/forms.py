@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from memeval.report.mutation_rows import Mutated
     from memeval.report.relations_rows import Related
     from memeval.runs import Run
+    from memeval.simulation import Simulation
 
 FAILING = 10
 CAUSES = 40
+LOST = 40
 
 
 def form(name: str) -> Any:
@@ -126,4 +128,54 @@ def relations_payload(found: Related) -> dict[str, Any]:
         "relations": rows(found.frame),
         "violations": rows(found.violations),
         "left_behind": found.left_behind,
+    }
+
+
+def show_simulation(simulation: Simulation, name: str) -> None:
+    """Print verdict, slopes, checkpoints and lost probes, or the same as JSON."""
+    if name == "json":
+        show_json(simulation_payload(simulation))
+        return
+    show(simulation_in(simulation, name, LOST).rstrip("\n"))
+
+
+def simulation_in(simulation: Simulation, name: str, lost: int) -> str:
+    """A simulation as text or markdown, with at most so many of the probes that were lost."""
+    from memeval.report import drift_text as words
+
+    write = words.simulation_markdown if name == "markdown" else words.simulation_text
+    return write(simulation, lost)
+
+
+def simulation_payload(simulation: Simulation) -> dict[str, Any]:
+    """The whole simulation as plain values, without its row per probe: that is in its file."""
+    from memeval.comparing.manifests import without_private
+    from memeval.plain import plain
+
+    verdict, trend = simulation.verdict, simulation.trend
+    growth, shape = simulation.growth, simulation.latency
+    return {
+        "verdict": verdict.word,
+        "reason": verdict.reason,
+        "next_step": verdict.next_step,
+        "exit_code": verdict.exit_code,
+        "drift": trend.verdict,
+        "slope_per_1k": _or_none(trend.slope_per_1k),
+        "low": _or_none(trend.low),
+        "high": _or_none(trend.high),
+        "n": trend.n,
+        "growth": {"verdict": growth.verdict, "reason": growth.reason},
+        "latency": {
+            "law": shape.law,
+            "verdict": shape.group,
+            "crossing": _or_none(shape.crossing),
+            "low": _or_none(shape.low),
+            "high": _or_none(shape.high),
+            "reason": shape.reason,
+        },
+        "slopes": rows(simulation.slopes),
+        "checkpoints": rows(simulation.checkpoints),
+        "points": rows(simulation.drift),
+        "lost": rows(simulation.lost),
+        "manifest": plain(without_private(simulation.manifest)),
     }

@@ -22,6 +22,7 @@ from memeval.cli import (
     run,
     runs,
     schema,
+    simulate,
 )
 from memeval.cli.console import say, show
 
@@ -30,6 +31,7 @@ VERBS: dict[str, ModuleType] = {
     "run": run,
     "report": report,
     "mutate": mutate,
+    "simulate": simulate,
     "compare": compare,
     "accept": accept,
     "lint": lint,
@@ -42,6 +44,7 @@ VERBS: dict[str, ModuleType] = {
 # What verbs take beside options.
 TAKES = {
     "report": "[BASELINE.json] [RUN.json] ",
+    "simulate": "[SIMULATION.json] ",
     "compare": "[BASELINE] [CURRENT] ",
     "accept": "[RUN|RESULTS] --reason TEXT ",
     "history": "[RESULTS.json] ",

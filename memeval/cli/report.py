@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memeval.cli import choosing, control, files, forms, looks, options
+from memeval.cli import choosing, control, drift, files, forms, looks, options
 from memeval.cli import compare as comparing
 from memeval.cli.compare import BASELINE
 from memeval.cli.console import say, show
@@ -20,23 +20,27 @@ from memeval.errors import MemevalError, RunFileError
 if TYPE_CHECKING:
     from memeval.comparison import Comparison
     from memeval.runs import Run
+    from memeval.simulation import Simulation
     from memeval.suite import Suite
 
 HELP = "controls, run and one HTML file that opens offline: the main job"
 DESCRIPTION = """\
-Run the controls and the probes, write one HTML file that opens offline, and
-print the control result, the split of the probes, the metrics, the verdict and
-why probes failed: the store is asked again about each of them. The last line
+Run the controls and the probes, grow one more store over 40 sessions to see
+what drifts, write one HTML file that opens offline, and print the control
+result, the split of the probes, the metrics, the verdict, why probes failed
+(the store is asked again about each of them) and the drift. The last line
 printed is the path of the file. With a saved run file, draw that one, without
 any store; with a baseline before it, say after the verdict what changed.
 
 Without files, eval-results.baseline.json in this folder is compared with by
 itself, as long as all probes are asked, and never changes the exit code.
-Exit codes: those of 'memeval run'; with two files the higher of that of the
+Exit codes: those of 'memeval run', 1 also where a record leaks as the store
+grows; a decline is shown and does not gate. With two files the higher of that of the
 run and that of 'memeval compare', so both must be good."""
 BRIEFLY = 5
 MOST_TAGS = 8
 MOST_CHANGES = 10
+MOST_LOST = 5
 DRAWING = frozenset({"help", "html", "open", "no_texts", "format", "quiet", "traceback"})
 EXAMPLE = "memeval report --store sqlite --html memeval-report.html"
 
@@ -56,6 +60,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_asking(parser)
     options.add_bounds(parser)
     options.add_diagnosis(parser)
+    drift.add_sessions(parser, options.whole(0))
     group = parser.add_argument_group("files")
     group.add_argument(
         "--html",
@@ -77,6 +82,7 @@ def execute(args: argparse.Namespace) -> int:
     suite = choosing.choose(choosing.load_suite(args, config), args, config)
     if args.dry_run:
         announce(args)
+        drift.announce(args)
         return control.plan_controls(suite, args, config)
     return _make(suite, html, args, config)
 
@@ -87,12 +93,14 @@ def _make(suite: Suite, html: Path, args: argparse.Namespace, config: Config) ->
         raise MemevalError(f"{out}: found one name for the report and the results; name two files")
     made = control.make_controls(suite, args, config).real
     made = looks.counted(made, config, quiet=args.quiet)
-    made = diagnosed(made, choosing.find_store(choosing.store_name(args, config)), args)
+    make_store = choosing.find_store(choosing.store_name(args, config))
+    made = diagnosed(made, make_store, args)
+    simulation = drift.grown(made, make_store, args)
     try:
         write_files(made, out, args)
     finally:  # a run that was paid for is shown even where it cannot be kept
-        _draw(made, html, args, _by_itself(made, args))
-    return made.verdict.exit_code
+        _draw(made, html, args, _by_itself(made, args), simulation)
+    return max(made.verdict.exit_code, drift.exit_code(simulation))
 
 
 def _by_itself(made: Run, args: argparse.Namespace) -> Comparison | None:
@@ -165,7 +173,13 @@ def _refuse_late(args: argparse.Namespace) -> None:
         )
 
 
-def _draw(made: Run, html: Path, args: argparse.Namespace, comparison: Comparison | None) -> None:
+def _draw(
+    made: Run,
+    html: Path,
+    args: argparse.Namespace,
+    comparison: Comparison | None,
+    simulation: Simulation | None = None,
+) -> None:
     """Write the report, print the run, and end with the path; open the report if told to.
 
     The files come first: whoever reads the output may stop reading before its end.
@@ -173,9 +187,11 @@ def _draw(made: Run, html: Path, args: argparse.Namespace, comparison: Compariso
     from memeval.report import write_report
 
     try:
-        write_report(made, html, baseline=comparison, texts=not args.no_texts)
+        write_report(
+            made, html, baseline=comparison, texts=not args.no_texts, simulation=simulation
+        )
     finally:
-        _show(made, args.format, comparison)
+        _show(made, args.format, comparison, simulation)
     if args.format == "json":
         say(f"wrote {html}", quiet=args.quiet)
     else:
@@ -186,9 +202,11 @@ def _draw(made: Run, html: Path, args: argparse.Namespace, comparison: Compariso
         webbrowser.open(html.resolve().as_uri())
 
 
-def _show(made: Run, name: str, comparison: Comparison | None) -> None:
+def _show(
+    made: Run, name: str, comparison: Comparison | None, simulation: Simulation | None
+) -> None:
     if name != "json":
-        show(_text(made, name, comparison))
+        show(_text(made, name, comparison, simulation))
         return
     from memeval.files.resultsfile import results_payload
     from memeval.report.holdout_rows import holdout_payload
@@ -196,10 +214,14 @@ def _show(made: Run, name: str, comparison: Comparison | None) -> None:
     told = results_payload(made) | holdout_payload(made)
     if comparison is not None:
         told = {**told, "comparison": comparing.payload(comparison)}
+    if simulation is not None:
+        told = {**told, "drift": forms.simulation_payload(simulation)}
     show_json(told)
 
 
-def _text(made: Run, name: str, comparison: Comparison | None) -> str:
+def _text(
+    made: Run, name: str, comparison: Comparison | None, simulation: Simulation | None
+) -> str:
     """Control result first: every number after it depends on it."""
     words = form(name)
     parts = [
@@ -210,6 +232,7 @@ def _text(made: Run, name: str, comparison: Comparison | None) -> str:
         words.verdict_text(made),
         words.comparison_text(comparison, MOST_CHANGES) if comparison is not None else "",
         words.causes_text(made, forms.CAUSES),
+        forms.simulation_in(simulation, name, MOST_LOST) if simulation is not None else "",
         words.settings_text(made),
         words.tags_text(made, MOST_TAGS),
         words.failing_text(made, BRIEFLY),

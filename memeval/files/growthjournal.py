@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,25 @@ FORMAT = "memeval simulation journal"
 VERSION = 1
 NEXT = "simulate without resume (--resume), which begins it anew, or name another file"
 Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One checkpoint of a journal.
+
+    Attributes
+    ----------
+    checkpoint : dict
+        Its row of `memeval.frames.CHECKPOINTS`.
+    probes : list of dict
+        Rows of `memeval.frames.DRIFT_PROBES`.
+    neighbours : dict or None
+        How probes do alone, at the first checkpoint.
+    """
+
+    checkpoint: Row
+    probes: list[Row]
+    neighbours: Row | None = None
 
 
 class GrowthJournal:
@@ -34,9 +54,8 @@ class GrowthJournal:
 
     Attributes
     ----------
-    found : dict of int to tuple
-        Checkpoints that were asked before, by number of sessions: the row of the checkpoint, and
-        the rows of its probes.
+    found : dict of int to Kept
+        Checkpoints that were asked before, by number of sessions.
 
     Raises
     ------
@@ -50,15 +69,15 @@ class GrowthJournal:
         self, path: str | os.PathLike[str], key: Mapping[str, Any], *, resume: bool = False
     ) -> None:
         self.path = Path(path)
-        self.found: dict[int, tuple[Row, list[Row]]] = {}
+        self.found: dict[int, Kept] = {}
         self._key = json.loads(json.dumps(key))
         if not (resume and self._read()):
             self._write("wb", {"format": FORMAT, "version": VERSION, "key": self._key})
 
-    def add(self, session: int, checkpoint: Row, probes: list[Row]) -> None:
+    def add(self, session: int, kept: Kept) -> None:
         """Add a checkpoint; it is on disk when this returns."""
-        self._write("ab", {"session": session, "checkpoint": checkpoint, "probes": probes})
-        self.found[session] = checkpoint, probes
+        self._write("ab", {"session": session, **asdict(kept)})
+        self.found[session] = kept
 
     def _write(self, mode: str, line: Mapping[str, Any]) -> None:
         try:
@@ -91,7 +110,7 @@ class GrowthJournal:
         for number, line in enumerate(lines[1:], start=2):
             told = self._line(line, number)
             try:
-                self.found[int(told["session"])] = dict(told["checkpoint"]), list(told["probes"])
+                self.found[int(told["session"])] = _kept(told)
             except (TypeError, ValueError, LookupError) as error:
                 raise self._damaged(number) from error
         if len(whole) < len(data):
@@ -120,11 +139,18 @@ class GrowthJournal:
                 f"{self.path}: found {visible(str(head.get('format')), 40)}, version "
                 f"{head.get('version')}, wanted {FORMAT}, version {VERSION}; {NEXT}"
             )
-        there = head.get("key") or {}
-        for name in self._key:
-            if there.get(name) != self._key[name]:
+        there = head.get("key")
+        there = there if isinstance(there, dict) else {}
+        for name in {**self._key, **there}:
+            if there.get(name) != self._key.get(name):
                 raise RunFileError(
-                    f"{self.path} is of another simulation: its {name} is "
+                    f"{self.path} is of another simulation: its {visible(name, 40)} is "
                     f"{visible(str(there.get(name)), 60)}, wanted "
-                    f"{visible(str(self._key[name]), 60)}; {NEXT}"
+                    f"{visible(str(self._key.get(name)), 60)}; {NEXT}"
                 )
+
+
+def _kept(told: Row) -> Kept:
+    probes = [dict(row) for row in told["probes"]]
+    beside = told["neighbours"]
+    return Kept(dict(told["checkpoint"]), probes, None if beside is None else dict(beside))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, get_args
 
 from memeval.environment import tool_version
 from memeval.errors import StoreError
@@ -12,8 +12,9 @@ from memeval.harness.options import Options
 from memeval.mutating.bench import Bench
 from memeval.plain import plain
 from memeval.runner import refuse_odd
-from memeval.stores.saboteurs.base import Saboteur
+from memeval.stores.saboteurs.base import NEEDS, Saboteur, Touches
 from memeval.summary import refuse_unknown
+from memeval.text import visible
 
 __all__ = ["chosen_of", "key_of", "options_of"]
 
@@ -28,19 +29,20 @@ def chosen_of(saboteurs: Sequence[type[Saboteur]] | None) -> list[type[Saboteur]
     Raises
     ------
     StoreError
-        If something else is among them, or two have one name.
+        If something else is among them, one says of itself what it cannot, or two have one name.
     """
     if saboteurs is None:
         from memeval.stores.saboteurs import SABOTEURS
 
         saboteurs = SABOTEURS
+    if isinstance(saboteurs, type | str) or not isinstance(saboteurs, Iterable):
+        raise StoreError(
+            f"saboteurs is {saboteurs!r:.60}, wanted a list of classes that derive from "
+            "memeval.stores.saboteurs.base.Saboteur; put it into a list"
+        )
     chosen = list(saboteurs)
     for kind in chosen:
-        if not (isinstance(kind, type) and issubclass(kind, Saboteur)):
-            raise StoreError(
-                f"saboteurs holds {kind!r:.60}, wanted classes that derive from "
-                "memeval.stores.saboteurs.base.Saboteur; give the class itself"
-            )
+        _refuse_odd_kind(kind)
     names = [kind.name for kind in chosen]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -49,6 +51,36 @@ def chosen_of(saboteurs: Sequence[type[Saboteur]] | None) -> list[type[Saboteur]
             "attribute name of one of them"
         )
     return chosen
+
+
+def _refuse_odd_kind(kind: object) -> None:
+    """Refuse what is no saboteur, or says of itself what no table can hold, before all is run."""
+    if not (isinstance(kind, type) and issubclass(kind, Saboteur)):
+        raise StoreError(
+            f"saboteurs holds {kind!r:.60}, wanted classes that derive from "
+            "memeval.stores.saboteurs.base.Saboteur; give the class itself"
+        )
+    for name in ("name", "fault", "caught_by", "tag", "witness"):
+        told: object = getattr(kind, name)
+        if not isinstance(told, str):
+            raise _odd(kind, name, told, "a string")
+    if not kind.name or visible(kind.name) != kind.name:
+        raise _odd(kind, "name", kind.name, "a word of its own, on one line")
+    if kind.touches not in get_args(Touches):
+        wanted = f"one of {', '.join(map(repr, get_args(Touches)))}"
+        raise _odd(kind, "touches", kind.touches, wanted)
+    if not isinstance(kind.must_kill, bool):
+        raise _odd(kind, "must_kill", kind.must_kill, "True or False")
+    needs: object = kind.needs
+    if isinstance(needs, str) or not isinstance(needs, Collection) or not NEEDS.keys() >= {*needs}:
+        raise _odd(kind, "needs", needs, f"a tuple of some of {', '.join(map(repr, NEEDS))}")
+
+
+def _odd(kind: type[Saboteur], name: str, told: object, wanted: str) -> StoreError:
+    return StoreError(
+        f"saboteur {kind.__qualname__}: {name} is {told!r:.60}, wanted {wanted}; set the class "
+        "attribute"
+    )
 
 
 def options_of(

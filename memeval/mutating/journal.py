@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from memeval.errors import MemevalError, RunFileError
 from memeval.mutating.trying import Found
+from memeval.proof_frames import KILLED_BY
 
 __all__ = ["Journal", "difference"]
 
@@ -33,6 +34,8 @@ class Journal:
         What is tried on what, as plain values.
     resume : bool
         Whether to go on from what is there; else it is begun anew.
+    probes : iterable of str, optional
+        Names of the probes that may have killed; any unless given.
 
     Attributes
     ----------
@@ -48,9 +51,15 @@ class Journal:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], key: Mapping[str, Any], *, resume: bool = False
+        self,
+        path: str | os.PathLike[str],
+        key: Mapping[str, Any],
+        *,
+        resume: bool = False,
+        probes: Iterable[str] | None = None,
     ) -> None:
         self.path = Path(path)
+        self._probes = None if probes is None else frozenset(probes)
         self.found: dict[str, Found] = {}
         self._key = json.loads(json.dumps(key))
         there = resume and self.path.is_file() and self.path.stat().st_size > 0
@@ -95,15 +104,25 @@ class Journal:
                 found = Found.from_dict(told)
             except (TypeError, KeyError) as error:
                 raise self._damaged(number) from error
+            if not self._may_be(found):
+                raise self._damaged(number)
             self.found[found.saboteur] = found
         if len(whole) < len(data):
             os.truncate(self.path, len(whole))
         return True
 
+    def _may_be(self, found: Found) -> bool:
+        """Whether the saboteur is one of the key, killed in a known way by known probes."""
+        known = self._key.get("saboteurs")
+        return (known is None or found.saboteur in known) and all(
+            kill.by in KILLED_BY and (self._probes is None or kill.probe in self._probes)
+            for kill in found.kills
+        )
+
     def _line(self, line: bytes, number: int) -> dict[str, Any]:
         try:
             told = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise self._damaged(number) from error
         if not isinstance(told, dict):
             raise self._damaged(number)

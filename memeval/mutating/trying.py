@@ -60,7 +60,16 @@ class Found:
         TypeError, KeyError
             If it is something else.
         """
-        return cls(**{**told, "kills": tuple(Kill(**kill) for kill in told["kills"])})
+        if not isinstance(told["kills"], list):
+            raise TypeError("kills are no list")
+        found = cls(**{**told, "kills": tuple(Kill(**kill) for kill in told["kills"])})
+        words = [found.saboteur, *(word for kill in found.kills for word in asdict(kill).values())]
+        flags = (found.equivalent, found.significant)
+        if not all(isinstance(word, str) for word in words) or not (
+            isinstance(found.lacks, str | None) and all(isinstance(f, bool | None) for f in flags)
+        ):
+            raise TypeError("a value of another kind")
+        return found
 
     @property
     def killed(self) -> bool | None:

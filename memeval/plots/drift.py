@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -10,8 +11,8 @@ import pandas as pd
 from memeval import drift as reading
 from memeval.errors import FrameError
 from memeval.frames import DRIFT, conform
-from memeval.plots.canvas import ASIDE, GREEN, KEPT, PURPLE, SHARE, legend_below, prepared
-from memeval.plots.grown import NAME, Side, entry, records, sides
+from memeval.plots.canvas import ASIDE, GREEN, KEPT, PURPLE, SHARE, prepared
+from memeval.plots.grown import NAME, Side, entry, legend, records, sides
 from memeval.text import visible
 
 if TYPE_CHECKING:
@@ -106,8 +107,8 @@ def plot_drift(
                 )
             )
         _label(axes, metric, tables)
-        axes.set_title(_title(drawn, tables, metric), loc="left")
-        legend_below(axes, shapes)
+        axes.set_title(_title(drawn, tables, metric), loc="left", parse_math=False)
+        legend(axes, shapes)
     return axes
 
 
@@ -168,7 +169,7 @@ def _draw_cohorts(ax: Axes, table: pd.DataFrame) -> list[Any]:
         colour, marker, style = COHORTS[at % len(COHORTS)]
         name = f"cohort of session {cohort} (n = {rows['n'].iloc[-1]})"
         lines += ax.plot(rows["n_records"], rows["value"], color=colour, marker=marker, ls=style,
-                         ms=4, lw=1, label=name)  # fmt: skip
+                         ms=4, lw=1.3, label=name)  # fmt: skip
     fresh = planted[planted["age"].eq(0)]
     if len(fresh):
         lines += ax.plot(fresh["n_records"], fresh["value"], "o", mfc="white", mec=ASIDE, mew=1.5,
@@ -178,7 +179,8 @@ def _draw_cohorts(ax: Axes, table: pd.DataFrame) -> list[Any]:
 
 def _label(ax: Axes, metric: str, tables: Sequence[pd.DataFrame]) -> None:
     records(ax)
-    ax.set_ylabel(f"{visible(metric, NAME)} ({_COUNTS.get(metric, SHARE)})")
+    unit = _COUNTS.get(metric, SHARE)
+    ax.set_ylabel(f"{visible(metric, NAME)} ({unit})", parse_math=False)
     if metric in _COUNTS:
         ax.set_ylim(bottom=0)
     elif max(table["value"].max() for table in tables) <= 1:
@@ -208,7 +210,7 @@ def _said(side: Side, table: pd.DataFrame, metric: str) -> str:
     rows = (rows if len(rows) else table).dropna(subset="value")
     form = ".0f" if metric in _COUNTS else ".3f"
     ends = [f"{row.value:{form}} at {row.n_records:,}" for row in rows.itertuples()]
-    return " to ".join(ends[:1] + ends[1:][-1:]) or "n/a"
+    return f"{' to '.join(ends[:1] + ends[1:][-1:])} records" if ends else "n/a"
 
 
 def plot_retention(
@@ -231,8 +233,10 @@ def plot_retention(
     matplotlib.axes.Axes
         Sessions since the probes were planted to the right, the metric upwards. Along a line the
         size is fixed, so what falls is forgotten; between the lines, at one age, it is crowded out.
-        Light lines are larger stores; at most eight sizes are drawn, and the title says how many
-        there are. The largest has its 95 % interval.
+        Dark lines are larger stores; at most eight sizes are drawn, and the title says how many
+        there are. The largest has its 95 % interval. Of a simulation and of a log only the probes
+        count that were planted more than once, where there are such: else a cohort of other probes
+        would pass for one of another age.
 
     Raises
     ------
@@ -250,7 +254,7 @@ def plot_retention(
     'recall_all by age at 1 size of the store'
     """
     side = sides([simulation], None, "plot_retention")[0]
-    table = drift_of(side, metric)
+    table = drift_of(_planted_again(side), metric)
     rows = table[table["age"].notna()].sort_values(["n_records", "age"], kind="stable")
     if rows.empty:
         raise FrameError(
@@ -265,9 +269,22 @@ def plot_retention(
         axes.set_xlabel("age (sessions since it was planted)")
         few = f" ({len(shown)} are drawn)" if len(shown) < len(sizes) else ""
         n = f"{len(sizes)} size{'' if len(sizes) == 1 else 's'}"
-        axes.set_title(f"{visible(metric, NAME)} by age at {n} of the store{few}", loc="left")
-        legend_below(axes, lines)
+        axes.set_title(
+            f"{visible(metric, NAME)} by age at {n} of the store{few}", loc="left", parse_math=False
+        )
+        legend(axes, lines)
     return axes
+
+
+def _planted_again(side: Side) -> Side:
+    """Copies of the same probes at every age, where there are any."""
+    log = side.table("drift_probes")
+    if "probe" not in log or "cohort" not in log:
+        return side
+    copies = log.groupby("probe")["cohort"].transform("nunique")
+    kept = log[copies.gt(1)] if copies.gt(1).any() else log
+    return replace(side, frame=kept if side.simulation is None else reading.by_checkpoint(kept),
+                   simulation=None)  # fmt: skip
 
 
 def _spread(sizes: Sequence[int]) -> list[int]:
@@ -285,7 +302,7 @@ def _draw_sizes(ax: Axes, rows: pd.DataFrame, sizes: Sequence[int]) -> list[Any]
     lines: list[Any] = []
     for at, size in enumerate(sizes):
         part = rows[rows["n_records"].eq(size)]
-        colour = shades(0.85 * at / max(1, len(sizes) - 1)) if len(sizes) > 1 else KEPT
+        colour = shades(0.75 - 0.75 * at / (len(sizes) - 1)) if len(sizes) > 1 else KEPT
         lines += ax.plot(part["age"], part["value"], color=colour, marker=MARKERS[at], ms=5,
                          label=f"{size:,} records")  # fmt: skip
         if size == sizes[-1] and part["low"].notna().any():

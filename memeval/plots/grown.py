@@ -118,11 +118,23 @@ def entry(name: str) -> str:
     return f" {shown}" if shown.startswith("_") else shown
 
 
-def records(ax: Axes, first: float = 0.0) -> None:
-    """Sizes to the right, from an end that is not cut off, with commas between thousands."""
+def legend(ax: Axes, shapes: Sequence[Any]) -> None:
+    """Legend under the axes, in rows of at most three: names of cohorts are long."""
+    ax.legend(
+        handles=shapes,
+        ncols=min(3, len(shapes)),
+        frameon=False,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        borderaxespad=4.0,
+    )
+
+
+def records(ax: Axes) -> None:
+    """Sizes to the right, from nothing, with commas between thousands."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     ax.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True, min_n_ticks=1))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
-    ax.set_xlim(left=first)
+    ax.set_xlim(left=0.0)
     ax.set_xlabel("records written")

@@ -12,8 +12,8 @@ import pandas as pd
 from memeval import drift as reading
 from memeval.drift import Shape
 from memeval.errors import FrameError
-from memeval.plots.canvas import ASIDE, legend_below, prepared
-from memeval.plots.grown import NAME, Side, entry, records, sides, wanted
+from memeval.plots.canvas import ASIDE, prepared
+from memeval.plots.grown import NAME, Side, entry, legend, records, sides, wanted
 from memeval.text import visible
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ def plot_store_size(
         axes.yaxis.set_major_formatter(lambda y, _: f"{y:,.0f}")
         axes.set_ylabel(SIZES[measure])
         told = [_grown(rows, measure) for rows in tables]
-        axes.set_title(_title("Store size", drawn, told), loc="left")
-        legend_below(axes, lines)
+        axes.set_title(_title("Store size", drawn, told), loc="left", parse_math=False)
+        legend(axes, lines)
     return axes
 
 
@@ -150,9 +150,9 @@ def plot_latency_growth(
     -------
     matplotlib.axes.Axes
         A point per size, and a line for the law of `memeval.drift.latency_shape`; it is dotted and
-        grey where another law fits nearly as well. Where a straight line through them crosses the budget stands a
-        cross with its 95 % interval; it is never sought beyond four times the largest size. A
-        budget that lies far above is named and not drawn.
+        grey where another law fits nearly as well. Where the time meets the budget stands a
+        cross with its 95 % interval, as a straight line through the points foretells it, at most
+        four times the largest size away. A budget that lies far above is named and not drawn.
 
     Raises
     ------
@@ -175,13 +175,15 @@ def plot_latency_growth(
         lines: list[Any] = []
         for side, rows, shape in zip(drawn, tables, shapes, strict=True):
             lines += _draw_times(axes, side, rows[["n_records", metric]], shape, len(drawn) == 1)
-        lines += _draw_budget(axes, drawn, shapes, budget, max(t[metric].max() for t in tables))
+        most = max(float(rows[metric].max()) for rows in tables)
+        tops = [float(rows["n_records"].max()) for rows in tables]
+        lines += _draw_budget(axes, budget, most, list(zip(drawn, shapes, tops, strict=True)))
         records(axes)
-        axes.set_ylim(bottom=0)
-        axes.set_ylabel(f"{visible(metric, NAME)} (ms)")
+        axes.set_ylim(0.0, 1.05 * axes.get_ylim()[1])
+        axes.set_ylabel(f"{visible(metric, NAME)} (ms)", parse_math=False)
         told = [_shaped(shape, budget) for shape in shapes]
-        axes.set_title(_title(visible(metric, NAME), drawn, told), loc="left")
-        legend_below(axes, lines)
+        axes.set_title(_title(visible(metric, NAME), drawn, told), loc="left", parse_math=False)
+        legend(axes, lines)
     return axes
 
 
@@ -212,8 +214,7 @@ def _draw_times(ax: Axes, side: Side, rows: pd.DataFrame, shape: Shape, alone: b
                     label=entry(name))  # fmt: skip
     if not math.isfinite(shape.offset_ms):
         return lines
-    end = shape.high if math.isfinite(shape.high) else shape.crossing
-    reach = np.linspace(sizes.min(), max(sizes.max(), end if math.isfinite(end) else 0.0), 200)
+    reach = np.linspace(sizes.min(), sizes.max(), 200)
     told = shape.group != "cannot tell"
     fit = ax.plot(reach, shape.at(reach), color=colour if told else ASIDE, lw=1.5,
                   ls=style if told else ":",
@@ -222,25 +223,25 @@ def _draw_times(ax: Axes, side: Side, rows: pd.DataFrame, shape: Shape, alone: b
 
 
 def _draw_budget(
-    ax: Axes, drawn: Sequence[Side], shapes: Sequence[Shape], budget: float, most: float
+    ax: Axes, budget: float, most: float, fitted: Sequence[tuple[Side, Shape, float]]
 ) -> list[Any]:
     """The budget, and where each line crosses it; a far one is named alone."""
-    crossed = [shape for shape in shapes if math.isfinite(shape.crossing)]
+    crossed = [one for one in fitted if math.isfinite(one[1].crossing)]
     if budget > _FAR * most and not crossed:
         return ax.plot([], [], ls="none", label=f"budget {budget:g} ms: far above")
     lines: list[Any] = [
         ax.axhline(budget, color="black", ls=(0, (6, 3)), lw=1, label=f"budget {budget:g} ms")
     ]
-    for side, shape in zip(drawn, shapes, strict=True):
-        if not math.isfinite(shape.crossing):
-            continue
+    for side, shape, end in crossed:
         colour = side.look[0]
+        on = [float(shape.at(end)), budget]
+        ax.plot([end, shape.crossing], on, color=colour, ls=":", lw=1.5, label="straight on")
         high = shape.high if math.isfinite(shape.high) else ax.get_xlim()[1]
         ax.plot([shape.low, high], [budget, budget], color=colour, lw=7, alpha=0.3,
                 solid_capstyle="butt", label="crossing, 95 % interval")  # fmt: skip
         mark = ax.plot([shape.crossing], [budget], "X", color=colour, ms=9, ls="none", zorder=5,
                        label="crossing, with interval")  # fmt: skip
-        lines += mark if shape is crossed[0] else []
+        lines += mark if side is crossed[0][0] else []
     return lines
 
 

@@ -10,8 +10,8 @@ import pandas as pd
 
 from memeval import drift as reading
 from memeval.errors import FrameError
-from memeval.plots.canvas import legend_below, prepared
-from memeval.plots.grown import Side, entry, records, sides, wanted
+from memeval.plots.canvas import prepared
+from memeval.plots.grown import Side, entry, legend, records, sides, wanted
 from memeval.text import visible
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def plot_survival(
         records(axes)
         axes.set_ylim(-0.03, 1.03)
         axes.set_ylabel("planted probes that still pass (share, 0 to 1)")
-        axes.set_title(_title(drawn, curves), loc="left")
-        legend_below(axes, shapes)
+        axes.set_title(_title(drawn, curves), loc="left", parse_math=False)
+        legend(axes, shapes)
     return axes
 
 

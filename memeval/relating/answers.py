@@ -97,12 +97,16 @@ class Rule:
         A record's text must be the same; not where the store rewrites.
     whole : bool
         As many were asked for as there are records.
+    own_cut : bool
+        What was done may turn ties round, and a store may cut below k by a limit of its own: ties
+        at the end of an answer are free there too.
     """
 
     same_state: bool = False
     scores_move: bool = False
     texts: bool = True
     whole: bool = True
+    own_cut: bool = False
 
 
 def difference(before: Answer, after: Answer, rule: Rule) -> str | None:
@@ -132,7 +136,7 @@ def difference(before: Answer, after: Answer, rule: Rule) -> str | None:
         return f"{_records(len(before.found))} came back, then {len(after.found)}"
     ties = scored or rule.same_state
     if Counter(before.keys) != Counter(after.keys) and not (
-        ties and _swapped_at_cut(before, after)
+        ties and _swapped_at_cut(before, after, scored and rule.own_cut)
     ):
         return "other records came back"
     if rule.texts and any(
@@ -172,9 +176,9 @@ def _moved(before: Answer, after: Answer) -> bool:
     )
 
 
-def _swapped_at_cut(before: Answer, after: Answer) -> bool:
+def _swapped_at_cut(before: Answer, after: Answer, own_cut: bool) -> bool:
     """Whether only records that tie with the last one went or came, both answers being cut."""
-    if not len(before.found) == len(after.found) >= min(before.k, after.k):
+    if not (own_cut or len(before.found) >= min(before.k, after.k)):
         return False
     return _only_last(before, after) and _only_last(after, before)
 

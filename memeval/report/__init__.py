@@ -16,6 +16,7 @@ from memeval.errors import MemevalError
 if TYPE_CHECKING:
     from memeval.comparison import Comparison, Source
     from memeval.runs import Run
+    from memeval.simulation import Simulation
 
 __all__ = ["write_report"]
 
@@ -25,6 +26,7 @@ def write_report(
     path: str | os.PathLike[str],
     *,
     baseline: Source | Comparison | None = None,
+    simulation: Simulation | str | os.PathLike[str] | None = None,
     texts: bool = True,
     all_probes: bool = False,
 ) -> Path:
@@ -39,6 +41,10 @@ def write_report(
     baseline : Run, Outcomes, mapping, str, path-like or Comparison, optional
         What the run is compared with, in a section after the verdict and on the tiles: whatever
         `memeval.compare` takes as a baseline, or what it made of this run, for other options.
+    simulation : Simulation, str or path-like, optional
+        How the store answered as it grew, as `memeval.run_simulation` or a saved one: it gets a
+        section of its own, without any record's text. A simulation of another suite or store is
+        shown with a note that it is.
     texts : bool
         Whether the texts of records are in it.
     all_probes : bool
@@ -55,7 +61,7 @@ def write_report(
         If the folder is missing or cannot be written to, or a comparison is of another run. The
         file is then as it was before.
     RunFileError
-        If the baseline cannot be read.
+        If the baseline or the simulation cannot be read.
 
     Notes
     -----
@@ -73,8 +79,20 @@ def write_report(
     from memeval.report.html import report_html
 
     comparison = None if baseline is None else _comparison(baseline, run)
-    page = report_html(run, comparison=comparison, texts=texts, all_probes=all_probes)
+    page = report_html(
+        run,
+        comparison=comparison,
+        simulation=_simulation(simulation),
+        texts=texts,
+        all_probes=all_probes,
+    )
     return write_whole(path, page)
+
+
+def _simulation(given: Simulation | str | os.PathLike[str] | None) -> Simulation | None:
+    from memeval.simulation import load_simulation
+
+    return load_simulation(given) if isinstance(given, str | os.PathLike) else given
 
 
 def _comparison(baseline: Source | Comparison, run: Run) -> Comparison:

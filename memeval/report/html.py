@@ -16,6 +16,7 @@ from memeval.report import (
     control_rows,
     coverage_rows,
     curve_rows,
+    drift_page,
     holdout_rows,
     tables,
     tag_rows,
@@ -24,6 +25,7 @@ from memeval.report.places import MOST_LISTED
 from memeval.report.probes import STATUSES, Ledger, anchor
 from memeval.report.templating import render, resource
 from memeval.runs import Manifest, Run
+from memeval.simulation import Simulation
 
 SHORT_TEXT = 600
 LONGEST_TEXT = 100_000
@@ -33,6 +35,7 @@ def report_html(
     run: Run,
     *,
     comparison: Comparison | None = None,
+    simulation: Simulation | None = None,
     texts: bool = True,
     all_probes: bool = False,
 ) -> str:
@@ -44,6 +47,9 @@ def report_html(
         What is reported.
     comparison : Comparison, optional
         Of this run with a baseline: it gets a section after the verdict.
+    simulation : Simulation, optional
+        How the store answered as it grew: it gets a section after the numbers, unless the suite is
+        invalid.
     texts : bool
         Whether the texts of records are in it.
     all_probes : bool
@@ -79,6 +85,7 @@ def report_html(
         withheld_words=control_rows.WITHHELD,
         no_number=comparison_rows.WITHHELD,
         compared=_compared(comparison, ledger, all_probes),
+        drift=None if simulation is None or ledger is None else drift_page.section(simulation, run),
         ledger=ledger,
         texts=texts,
         all_probes=all_probes,

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
 from itertools import accumulate
+from numbers import Integral
 
-from memeval.cohorts import MOST_COHORTS, plant
+from memeval.cohorts import MOST_COHORTS, Renaming, plant, planted, renaming, why_not
 from memeval.errors import MemevalError, ProbeError
 from memeval.probe import Probe
-from memeval.record import Op, Record
+from memeval.record import Advance, Consolidate, Delete, Op, Record
 from memeval.sessioning.model import Session
 
 CHECKPOINTS = 8
@@ -30,16 +33,62 @@ class Plan:
         What is written, in order.
     cohorts : mapping of int to list of Probe
         Copies of the probes, by the session before which they are written.
-    fresh : list of Probe
-        Copies that are planted at each checkpoint, asked, and taken back.
     checkpoints : tuple of int
         How many sessions stand before each checkpoint; the first is 0.
+    twice : tuple of Probe
+        Probes that can be planted more than once.
+    names : Renaming
+        Names of a further cohort, that is planted at checkpoints, asked, and taken back.
+    number : int
+        Which cohort that is.
     """
 
     sessions: tuple[Session, ...]
     cohorts: dict[int, list[Probe]]
-    fresh: list[Probe]
     checkpoints: tuple[int, ...]
+    twice: tuple[Probe, ...]
+    names: Renaming
+    number: int
+
+    @cached_property
+    def n_records(self) -> int:
+        """How many records are written in all, if the store can take all probes."""
+        written = sum(n_records(session.ops) for session in self.sessions)
+        return written + sum(map(_written, self.cohorts.values()))
+
+    @property
+    def calls(self) -> tuple[int, int]:
+        """Writes and searches at most, without those that ask why a probe was lost.
+
+        Each history is asked alone first, and a fresh cohort is planted at each checkpoint, where
+        the store can take it back.
+        """
+        first = self.cohorts[0]
+        alone, fresh = _written(first), _written(self.fresh(None))
+        writes, searches = self.n_records + alone, 2 * len(first)
+        for checkpoint in self.checkpoints:
+            there = [made for start, made in self.cohorts.items() if start <= checkpoint]
+            newest = max(start for start in self.cohorts if start <= checkpoint)
+            writes += 1 + fresh * (newest < checkpoint)
+            asked = sum(map(len, there)) + len(self.twice) * (newest < checkpoint)
+            searches += 1 + 2 * asked
+        return writes, searches
+
+    def fresh(self, at: datetime | None) -> list[Probe]:
+        """Copies to be planted at a checkpoint, as of that time."""
+        return [
+            undated or planted(probe, self.number, at=at, names=self.names)
+            for probe, undated in zip(self.twice, self._undated, strict=True)
+        ]
+
+    @cached_property
+    def _undated(self) -> list[Probe | None]:
+        """Copies of those that have no times to move; None for the others."""
+        return [
+            None if probe.now or any(record.at or record.expires for record in probe.records)
+            else planted(probe, self.number, names=self.names)
+            for probe in self.twice
+        ]  # fmt: skip
 
 
 def planned(
@@ -68,28 +117,67 @@ def planned(
     Raises
     ------
     MemevalError
-        If a number is out of range, or both `every` and `checkpoints` are given.
+        If a number is out of range, both `every` and `checkpoints` are given, or a session holds
+        what cannot be written.
     ProbeError
-        If no probe is left that can be planted.
+        If there is no probe, or its texts were taken out.
     """
     n = len(sessions)
     if n < 1:
         raise MemevalError("found no session to write, wanted at least 1; ask for more sessions")
-    if not 1 <= cohorts < MOST_COHORTS:
-        raise MemevalError(
-            f"cohorts is {cohorts}, wanted a whole number from 1 to {MOST_COHORTS - 1}; leave it "
-            "out for 4"
-        )
+    check_whole("cohorts", cohorts, 1, MOST_COHORTS - 1)
     if not probes:
-        raise ProbeError("no probe to plant; give at least one")
+        raise ProbeError("found no probe to plant, wanted at least one; give some")
+    if any(probe.withheld for probe in probes):
+        raise ProbeError(
+            "found probes whose texts were taken out, wanted their records to write; take the "
+            "suite that still has them"
+        )
+    _check_ops(sessions)
     at = [min(n - 1, round(c * n / cohorts)) for c in range(cohorts)]
-    planted = {
+    made = {
         start: plant(probes, c, at=sessions[start].at)
         for c, start in enumerate(at)
         if at.index(start) == c
     }
-    chosen = _checkpoints(planted, sessions, every, checkpoints)
-    return Plan(tuple(sessions), planted, plant(probes, cohorts), chosen)
+    chosen = _checkpoints(made, sessions, every, checkpoints)
+    twice = tuple(probe for probe in probes if why_not(probe) is None)
+    return Plan(tuple(sessions), made, chosen, twice, renaming(probes, cohorts), cohorts)
+
+
+def check_whole(name: str, value: object, least: int, most: int | None = None) -> None:
+    """Refuse what is no whole number in a range.
+
+    Raises
+    ------
+    MemevalError
+        It names the option and its range.
+    """
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):  # type: ignore[operator]
+        ends = f"from {least}" + ("" if most is None else f" to {most}")
+        raise MemevalError(
+            f"{name} is {value!r}, wanted a whole number {ends}; leave it out for the default"
+        )
+
+
+def _check_ops(sessions: Sequence[Session]) -> None:
+    """Refuse what is no operation, and a delete of what nobody wrote."""
+    known: set[str] = set()
+    for session in sessions:
+        for op in session.ops:
+            if isinstance(op, Record):
+                known.add(op.id)
+            elif isinstance(op, Delete) and op.id not in known:
+                raise MemevalError(
+                    f"session {session.number} deletes {op.id!r}, which no session before has "
+                    "written; write it first, or leave the delete out"
+                )
+            elif not isinstance(op, Delete | Advance | Consolidate):
+                raise MemevalError(
+                    f"session {session.number} holds a {type(op).__name__}, wanted Record, Delete, "
+                    "Consolidate or Advance of memeval; build it of these"
+                )
 
 
 def n_records(ops: Sequence[Op]) -> int:
@@ -102,8 +190,12 @@ def histories(probes: Sequence[Probe]) -> list[Sequence[Op]]:
     return list({id(probe.state): probe.given for probe in probes}.values())
 
 
+def _written(probes: Sequence[Probe]) -> int:
+    return sum(map(n_records, histories(probes)))
+
+
 def _checkpoints(
-    planted: dict[int, list[Probe]],
+    made: dict[int, list[Probe]],
     sessions: Sequence[Session],
     every: int | None,
     checkpoints: Sequence[int] | None,
@@ -112,31 +204,36 @@ def _checkpoints(
     if every is not None and checkpoints is not None:
         raise MemevalError("found every and checkpoints, wanted one of them; leave one out")
     if every is not None:
-        if every < 1:
-            raise MemevalError(f"every is {every}, wanted a number of sessions from 1; give one")
+        check_whole("every", every, 1)
         return tuple(sorted({*range(0, n + 1, every), n}))
     if checkpoints is not None:
-        odd = [c for c in checkpoints if not 0 <= c <= n]
-        if odd or not checkpoints:
+        for checkpoint in checkpoints:
+            check_whole("checkpoints", checkpoint, 0, n)
+        if not checkpoints:
             raise MemevalError(
-                f"checkpoints holds {odd[0] if odd else 'nothing'}, wanted numbers of sessions "
-                f"from 0 to {n}; give some of these"
+                f"checkpoints is empty, wanted numbers of sessions from 0 to {n}; leave it out for "
+                "eight of them"
             )
         return tuple(sorted({0, *checkpoints}))
-    return _growing_by_one_factor(_sizes(planted, sessions))
+    return _growing_by_one_factor(_sizes(made, sessions))
 
 
-def _sizes(planted: dict[int, list[Probe]], sessions: Sequence[Session]) -> list[int]:
+def _sizes(made: dict[int, list[Probe]], sessions: Sequence[Session]) -> list[int]:
     """Records in the store after each number of sessions, from 0."""
-    written = [sum(n_records(ops) for ops in histories(planted.get(0, ())))]
+    written = [_written(made.get(0, ()))]
     for number, session in enumerate(sessions):
-        more = sum(n_records(ops) for ops in histories(planted.get(number, ()))) if number else 0
+        more = _written(made.get(number, ())) if number else 0
         written.append(n_records(session.ops) + more)
     return list(accumulate(written))
 
 
 def _growing_by_one_factor(sizes: Sequence[int]) -> tuple[int, ...]:
-    first, last = max(sizes[0], 1), max(sizes[-1], 1)
-    wanted = [first * (last / first) ** (i / (CHECKPOINTS - 1)) for i in range(CHECKPOINTS)]
-    chosen = {min(range(len(sizes)), key=lambda s: abs(sizes[s] - size)) for size in wanted}
-    return tuple(sorted({0, *chosen, len(sizes) - 1}))
+    """Eight checkpoints, or all there can be, each as near to its size as the others let it."""
+    last, n = len(sizes) - 1, min(CHECKPOINTS, len(sizes))
+    low, high = max(sizes[0], 1), max(sizes[-1], 1)
+    chosen = [0]
+    for i in range(1, n):
+        wanted = low * (high / low) ** (i / (n - 1))
+        nearest = min(range(len(sizes)), key=lambda s: abs(sizes[s] - wanted))
+        chosen.append(min(max(nearest, chosen[-1] + 1), last - (n - 1 - i)))
+    return tuple(chosen)

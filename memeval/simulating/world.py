@@ -3,61 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from statistics import median
 from typing import Any
 
-import pandas as pd
-
-from memeval import metrics
-from memeval.errors import said
-from memeval.harness.asking import Options, Rows, Table, Written
+from memeval.given import Given
+from memeval.harness.asking import Options
 from memeval.harness.desk import Desk
-from memeval.harness.eligible import unsupported
-from memeval.harness.inquiry import Cause, Inquiry, Labels
-from memeval.harness.labels import labelled
 from memeval.harness.settling import settle
-from memeval.haystack import NOTHING
+from memeval.harness.workspace import explained
 from memeval.probe import Probe
-from memeval.record import Hit, Record
+from memeval.record import Advance, Delete, Op, Record
+from memeval.simulating.asking import Planted, Siblings, answered, ask, refusal
+from memeval.simulating.ground import Ground
+from memeval.simulating.losing import Losses
 from memeval.simulating.plan import histories, n_records
 from memeval.stats import quantile_hf8
-from memeval.stores.bound import CallLimitError, View
-from memeval.suite import Suite
+from memeval.stores.bound import View
+from memeval.stores.waiting import finish
 
 LAG_QUERY = "zephyrine marginalia quokka"
-MOST_DISPLACED = 10
+WANTED = "a store that takes what it is given for as long as it grows"
 Row = dict[str, Any]
-
-
-@dataclass
-class AskedTable(Table):
-    """Probes asked of a store that holds more than their own history."""
-
-    world: Mapping[str, Record] = field(default_factory=dict)
-
-    def ask(self, n_written: int) -> None:
-        """Ask the probes that the store can take; their history is written already."""
-        self._n_records = n_written
-        told = Written(None, None, True, ())
-        for probe in self.probes:
-            reason = unsupported(probe, self.desk.store)
-            if reason is None:
-                self._ask(probe, told)
-            else:
-                self._note(probe, "not_supported", reason)
-
-    def _record(self, record_id: str) -> Record | None:
-        return self.world.get(record_id)
-
-    def _hits(self, probe: Probe, hits: list[Hit], resolved: Any) -> Sequence[Sequence[Any]]:
-        for record in (self._record(i) for i, _ in resolved if i is not None):
-            if record is not None:
-                self._pool(probe, record)
-        return super()._hits(probe, hits, resolved)
 
 
 class World:
@@ -65,7 +36,7 @@ class World:
 
     Parameters
     ----------
-    desk : Desk
+    ground : Ground
         The store, clean.
     options : Options
         How to ask.
@@ -74,56 +45,58 @@ class World:
     ----------
     n_records : int
         Records written so far.
+    at : datetime or None
+        When the last session began.
+    n_skipped : int
+        Deletes and advances of the sessions that the store cannot do.
+    losses : Losses
+        Which probes passed when they were last asked.
     """
 
-    def __init__(self, desk: Desk, options: Options) -> None:
-        self.desk = desk
+    def __init__(self, ground: Ground, options: Options) -> None:
+        self.ground = ground
+        self.store = ground.desk.store
         self.options = options
         self.n_records = 0
-        self.write_ms: list[float] = []
-        self.consolidated = False
-        self._by_id: dict[str, Record] = {}
+        self.n_skipped = 0
+        self.at: datetime | None = None
+        self.losses = Losses()
+        self._write_ms: list[float] = []
+        self._consolidated = False
+        self._records: dict[str, Record] = {}
         self._planted: list[tuple[int, Probe]] = []
-        self._passing: set[tuple[str, int]] = set()
-        self._at: datetime | None = None
-
-    @property
-    def reads_leave_no_trace(self) -> bool:
-        """Whether what is asked, and planted to be asked, can be taken back."""
-        store = self.desk.store
-        return store.supports("scratch") or (store.supports("snapshot") and store.supports("fork"))
+        self._siblings = Siblings()
+        self._last: Sequence[Op] = ()
 
     def plant(self, probes: Sequence[Probe], session: int) -> None:
-        """Write the histories of a cohort."""
-        self._write_probes(probes)
+        """Write the histories of a cohort; those that the store cannot take are only noted."""
+        self._write_probes(self.ground.desk, probes, "planting probes")
         self._planted += [(session, probe) for probe in probes]
 
-    def _write_probes(self, probes: Sequence[Probe]) -> None:
-        able = [probe for probe in probes if unsupported(probe, self.desk.store) is None]
-        for ops in histories(able):
-            self.write(ops)
-
-    def write(self, ops: Sequence[Any]) -> None:
-        """Write records, and note what a record takes."""
-        started = time.perf_counter_ns()
-        self.desk.write_all(ops)
-        n = n_records(ops)
-        if n:
-            self.write_ms.append((time.perf_counter_ns() - started) / 1e6 / n)
-        self.n_records += n
-        self._by_id.update((op.id, op) for op in ops if isinstance(op, Record))
+    def write(self, ops: Sequence[Op], session: int) -> None:
+        """Write one session; what the store cannot do is left out, and counted."""
+        able = [op for op in ops if self._can(op)]
+        self.n_skipped += len(ops) - len(able)
+        self._write(self.ground.desk, able, f"session {session}")
 
     def pass_time(self, at: datetime | None) -> None:
         """Let the time between two sessions pass, where the store has time."""
         if at is None:
             return
-        if self._at is not None and at > self._at and self.desk.store.supports("advance"):
-            self.desk.store.advance(at - self._at)
-        self._at = at
+        if self.at is not None and at > self.at and self.store.supports("advance"):
+            with explained("the store failed in advance()", WANTED):
+                self.store.advance(at - self.at)
+        self.at = at if self.at is None else max(self.at, at)
 
     def consolidate(self) -> None:
         """Let the store tidy up, where it has such a step."""
-        self.consolidated |= self.desk.store.consolidate()
+        with explained("the store failed in consolidate()", WANTED):
+            self._consolidated |= self.store.consolidate()
+
+    def count(self) -> int | None:
+        """Records as the store counts them; None where it cannot."""
+        with explained("the store failed in count()", "the number of records, or None"):
+            return self.store.count()
 
     def checkpoint(self, session: int, fresh: Sequence[Probe]) -> tuple[Row, list[Row]]:
         """Ask every cohort; a row of the checkpoints and the rows of its probes.
@@ -131,150 +104,119 @@ class World:
         Where it can be taken back, one more cohort is planted, so that size is seen at age 0.
         """
         size: Row = {"session": session, "n_records": self.n_records}
-        write_ms = median(self.write_ms) if self.write_ms else None
-        n_kept, n_bytes = self.desk.store.count(), self._n_bytes()
-        with self._taken_back():
-            visible_ms = self._lag()
-            rows = self._asked(self._planted, size)
-            if self.reads_leave_no_trace and self._newest() < session:
-                self._write_probes(fresh)
-                rows += self._asked([(session, probe) for probe in fresh], size)
-        times = [row["latency_ms"] for row in rows if row["latency_ms"] is not None]
-        row = size | {
-            "n_kept": n_kept,
-            "n_bytes": n_bytes,
-            "write_ms": write_ms,
-            "visible_ms": visible_ms,
+        row = size | {"n_kept": self.count(), "n_bytes": self._n_bytes(), "write_ms": None}
+        if self._write_ms:
+            row["write_ms"] = median(self._write_ms)
+        with self._passing() as desk:
+            waited_ms, visible = self._settle(desk)
+            row["visible_ms"] = self._lag(desk) if self.ground.takes_back else waited_ms
+            late = None if visible else session
+            rows = self._asked(desk, self._planted, size, late)
+            if self.ground.takes_back and self._newest() < session:
+                self._write_probes(desk, fresh, "planting probes")
+                _, visible = self._settle(desk)
+                planted = [(session, probe) for probe in fresh]
+                rows += self._asked(desk, planted, size, None if visible else session)
+        times = [told["latency_ms"] for told in rows if told["latency_ms"] is not None]
+        row |= {
             "latency_p50_ms": quantile_hf8(times, 0.5) if times else None,
             "latency_p95_ms": quantile_hf8(times, 0.95) if times else None,
             "n_searches": len(times),
-            "consolidated": self.consolidated,
+            "consolidated": self._consolidated,
         }
-        self.write_ms, self.consolidated = [], False
+        self.passed_checkpoint()
         return row, rows
 
-    def recall(self, rows: Sequence[Row]) -> None:
-        """Take over what was found at a checkpoint before: which probes pass."""
-        for row in rows:
-            name = (row["probe"], row["cohort"])
-            (self._passing.add if row["passed"] else self._passing.discard)(name)
+    def passed_checkpoint(self) -> None:
+        """Begin to note anew what a record takes to write, and whether the store tidied up."""
+        self._write_ms, self._consolidated = [], False
+
+    def _can(self, op: Op) -> bool:
+        if isinstance(op, Delete):
+            return self.store.supports("delete")
+        return not isinstance(op, Advance) or self.store.supports("advance")
+
+    def _write_probes(self, desk: Desk, probes: Sequence[Probe], doing: str) -> None:
+        for probe in probes:
+            self._siblings.add(probe)
+        for ops in histories([probe for probe in probes if refusal(probe, self.store) is None]):
+            self._write(desk, ops, doing)
+
+    def _write(self, desk: Desk, ops: Sequence[Op], doing: str) -> None:
+        """Write records, and note what a record takes."""
+        n = n_records(ops)
+        started = time.perf_counter_ns()
+        with explained(f"{doing}: the store failed to write", WANTED):
+            desk.write_all(ops)
+        if n:
+            self._write_ms.append((time.perf_counter_ns() - started) / 1e6 / n)
+        desk.give_back()
+        self.n_records += n
+        self._records.update((op.id, op) for op in ops if isinstance(op, Record))
+        self._last = ops if n else self._last
 
     def _newest(self) -> int:
         return max((session for session, _ in self._planted), default=-1)
 
     @contextmanager
-    def _taken_back(self) -> Iterator[None]:
-        """Leave nothing behind of what is done within, where the store can do that."""
-        if not self.reads_leave_no_trace:
-            yield
+    def _passing(self) -> Iterator[Desk]:
+        """Desk whose writes are forgotten, where the store can take them back."""
+        if not self.ground.takes_back:
+            yield self.ground.desk
             return
-        before = self.n_records, list(self.write_ms)
-        with self.desk.store.scratch():
-            yield
-        self.n_records, self.write_ms = before
+        before = self.n_records, list(self._write_ms), self._last
+        there = len(self._records)
+        with self.ground.passing() as desk:
+            yield desk
+        self.n_records, self._write_ms, self._last = before
+        for name in list(islice(reversed(self._records), len(self._records) - there)):
+            del self._records[name]
 
     def _n_bytes(self) -> int | None:
-        n_bytes = getattr(self.desk.store.inner, "n_bytes", None)
-        return int(n_bytes()) if callable(n_bytes) else None
-
-    def _lag(self) -> float | None:
-        """Milliseconds until a fresh write is found; None where it could not be taken back."""
-        if not self.reads_leave_no_trace:
+        n_bytes = getattr(self.store.inner, "n_bytes", None)
+        if not callable(n_bytes):
             return None
+        with explained("the store failed in n_bytes()", "its size in bytes, or None"):
+            told = finish(n_bytes, (), None)
+            return None if told is None else int(told)
+
+    def _settle(self, desk: Desk) -> tuple[float | None, bool]:
+        """Wait until what was written last can be found; older records may be lost by now."""
+        eventual = self.store.capabilities.consistency == "eventual"
+        if not (eventual or self.store.supports("wait_visible")):
+            return None, True
+        waited = _telling(self._last)
+        if waited is None:
+            return None, True
+        probe = Probe("last", waited.text, [waited], [waited.id], scope=waited.scope)
+        with explained("the store failed while its writes were waited for", WANTED):
+            return settle(desk, [probe], self.options.settle_s, self.options.poll_s)
+
+    def _lag(self, desk: Desk) -> float | None:
+        """Milliseconds until a fresh write is found; None where it is not."""
         record = Record("memeval-lag", f"{LAG_QUERY}.", "memeval-lag")
         probe = Probe("lag", LAG_QUERY, [record], [record.id], scope=record.scope)
+        view = View(LAG_QUERY, 1, desk.scope_alias(record.scope))
         started = time.perf_counter_ns()
-        self.desk.write_all(probe.given)
-        settle(self.desk, [probe], self.options.settle_s, self.options.poll_s)
-        found = self.desk.store.search(View(LAG_QUERY, 1, self.desk.scope_alias(record.scope)))
-        return (time.perf_counter_ns() - started) / 1e6 if found else None
+        with explained("the store failed on a fresh record", WANTED):
+            desk.write_all(probe.given)
+            settle(desk, [probe], self.options.settle_s, self.options.poll_s)
+            hits = self.store.search(view)
+        took = (time.perf_counter_ns() - started) / 1e6
+        return took if any(desk.ids.resolve(hit)[0] == record.id for hit in hits) else None
 
-    def _asked(self, planted: Sequence[tuple[int, Probe]], size: Row) -> list[Row]:
+    def _asked(self, desk: Desk, planted: Planted, size: Row, late: int | None) -> list[Row]:
         """Ask probes and score the answers; the causes of those that have just been lost."""
         if not planted:
             return []
-        probes = [probe for _, probe in planted]
-        rows = Rows()
-        settle(self.desk, probes, self.options.settle_s, self.options.poll_s)
-        for probe in probes:
-            table = AskedTable(
-                self.desk, [probe], NOTHING, 0, self.options, rows, world=self._by_id
-            )
-            table.ask(self.n_records)
-        suite = Suite.of(probes)
-        hits, calls = rows.tables({probe.name: n for n, probe in enumerate(probes)})
-        qrels = labelled(suite, hits, rows)
-        results = metrics.score(hits, qrels, calls)
-        breaches = calls.set_index("probe")["breaches"]
-        answers = {str(name): group for name, group in hits.groupby("probe", sort=False)}
-        made = []
-        told: list[Row] = [dict(zip(results, values, strict=True)) for values in results.values]
-        for (cohort, probe), result in zip(planted, told, strict=True):
-            row = size | self._row(cohort, probe, result, answers.get(probe.name))
-            row["cause"] = self._cause(probe, row, breaches[probe.name], qrels)
-            made.append(row)
-        return made
-
-    def _row(self, cohort: int, probe: Probe, result: Row, answer: pd.DataFrame | None) -> Row:
-        expected = {name for group in probe.groups for name in group}
-        before: list[str] = []
-        missed = probe.is_positive and result["recall_all"] is not True
-        if missed and answer is not None:
-            before = [i for i in answer["record_id"].dropna()[: probe.k] if i not in expected]
-        return {
-            "probe": probe.name.rpartition("@")[0],
-            "cohort": cohort,
-            "kind": result["kind"],
-            "status": result["status"],
-            "rank": _plain(result["first_rank"]),
-            "ndcg": _plain(result["ndcg"]),
-            "recall_all": _plain(result["recall_all"]),
-            "passed": _plain(result["passed"]) is True,
-            "n_leaked": int(result["n_leaked"]),
-            "latency_ms": _plain(result["latency_ms"]),
-            "displaced_by": " ".join(before[:MOST_DISPLACED]) or None,
-        }
-
-    def _cause(self, probe: Probe, row: Row, breaches: Any, qrels: pd.DataFrame) -> str | None:
-        """Why a probe was lost that passed when it was last asked; asked while it can be."""
-        name = (row["probe"], row["cohort"])
-        if row["passed"]:
-            self._passing.add(name)
-            return None
-        if name not in self._passing:
-            return None
-        self._passing.discard(name)
-        if row["status"] in ("failed", "timeout"):
-            return "failed"
-        judged = qrels[qrels["probe"] == probe.name]
-        forbidden = judged[judged["label"] == "forbidden"]
-        inquiry = Inquiry(
-            desk=self.desk,
-            probe=probe,
-            labels=Labels(
-                tuple(frozenset(group) for group in probe.groups),
-                dict(zip(forbidden["record_id"], forbidden["reason"].astype("str"), strict=True)),
-                frozenset(judged.loc[judged["label"] == "stale", "record_id"]),
-            ),
-            records=self._by_id,
-            status=row["status"],
-            error="",
-            breaches="" if pd.isna(breaches) else str(breaches),
-            lost_at=lambda score: (0, 0),
-        )
-        return self._found(inquiry).cause
-
-    def _found(self, inquiry: Inquiry) -> Cause:
-        try:
-            return inquiry.cause()
-        except CallLimitError:
-            raise
-        except Exception as error:  # the store fails while it is asked why: that is the cause
-            return Cause("failed", said(error))
+        rows = ask(desk, planted, self.options, self._records, self._siblings, late)
+        answers, qrels = answered(planted, rows, size)
+        return self.losses.explained(answers, qrels, desk, self._records)
 
 
-def _plain(value: Any) -> Any:
-    """A cell as JSON has it."""
-    if value is None or pd.isna(value):
-        return None
-    return value.item() if hasattr(value, "item") else value
+def _telling(ops: Sequence[Op]) -> Record | None:
+    """Of what was just written and still holds the longest record: a store may drop small talk."""
+    given = Given(ops)
+    holding = [r for r in given.live if r.id not in given.superseded and r.expires is None]
+    longest = max(holding, key=lambda record: len(record.text), default=None)
+    return None if longest is None else replace(longest, supersedes=())

@@ -16,6 +16,8 @@ from memeval.stores.sqlite_file import IN_MEMORY, reported
 from memeval.stores.sqlite_snapshot import Snapshot, restored, serialized
 from memeval.stores.sqlite_tables import Tables
 
+_PAGES = ("page_count", "page_size")
+
 
 class OpenDatabase(BaseStore):
     """What the embedded store can do with its database as a whole, whatever stands in it.
@@ -72,6 +74,24 @@ class OpenDatabase(BaseStore):
         with self._lock:
             self._closed = True
             self._connection.close()
+
+    def n_bytes(self) -> int:
+        """Size of the database in bytes, its free pages too.
+
+        Returns
+        -------
+        int
+            Pages times the size of a page, as SQLite has them; a write-ahead log is not counted.
+
+        Examples
+        --------
+        >>> from memeval.stores.sqlite import SqliteStore
+        >>> SqliteStore().n_bytes() % 512
+        0
+        """
+        with self._lock, reported(self._path):
+            pages, size = (self._tables.one(f"PRAGMA {name}")[0] for name in _PAGES)
+            return int(pages) * int(size)
 
     def snapshot(self) -> Snapshot:
         """Take a copy of everything that is kept, also of what a scratch holds just now.

@@ -1,0 +1,93 @@
+"""The drift of the main job: one store grows, and the run is never lost by it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from memeval.cli.console import say
+from memeval.cli.guard import explained
+from memeval.cli.progress import progress
+
+if TYPE_CHECKING:
+    from memeval.runs import Run
+    from memeval.simulation import Simulation
+
+SESSIONS = 40
+SKIPPED = (
+    "drift is not measured: --max-calls bounds the run alone, and growing a store takes further "
+    "calls; leave it out, or ask with 'memeval simulate'"
+)
+ANNOUNCED = (
+    "growing a store is not counted: {n} sessions of about 20 records are written to one more "
+    "store, and the probes asked at up to 8 sizes; --sessions 0 leaves that out"
+)
+
+
+def add_sessions(parser: argparse.ArgumentParser, whole: Callable[[str], int]) -> None:
+    """Add over how many sessions one store grows."""
+    group = parser.add_argument_group("drift")
+    group.add_argument(
+        "--sessions",
+        type=whole,
+        default=SESSIONS,
+        metavar="N",
+        help="sessions that one store grows over, to see what is lost as it does (default: "
+        f"{SESSIONS}); 0 leaves drift out, 'memeval simulate' is for hundreds",
+    )
+
+
+def grown(run: Run, make_store: Callable[[], Any], args: argparse.Namespace) -> Simulation | None:
+    """Grow one store and ask the probes of a run as it grows, unless told not to.
+
+    Parameters
+    ----------
+    run : Run
+        What was made; of an invalid suite, or of chosen probes, there is no drift to speak of.
+    make_store : callable
+        Gives a fresh store of the same kind.
+    args : argparse.Namespace
+        Of `memeval report`.
+
+    Returns
+    -------
+    Simulation or None
+        None where it was not asked for, or where it fails, which is said on stderr.
+    """
+    if not args.sessions or run.validity.status == "invalid" or run.suite.chosen_of:
+        return None
+    if args.max_calls is not None:
+        say(SKIPPED, quiet=args.quiet)
+        return None
+    from memeval.simulate import run_simulation
+
+    try:
+        with progress(("growing",), quiet=args.quiet) as shown:
+            return run_simulation(
+                run.suite,
+                make_store,
+                sessions=args.sessions,
+                timeout_s=args.timeout,
+                retries=args.retries,
+                settle_s=args.settle,
+                opaque_ids=args.opaque_ids,
+                progress=shown,
+            )
+    except KeyboardInterrupt:
+        say("interrupted while the store grew; the run itself is kept, without drift")
+    except Exception as error:  # a store may raise anything, and the run is paid for
+        say(f"drift could not be measured: {explained(error)}")
+        say("the run itself is kept, without drift")
+    return None
+
+
+def exit_code(simulation: Simulation | None) -> int:
+    """1 where a record leaked as the store grew: a leak is a gate wherever it is seen."""
+    return 0 if simulation is None else int(bool((simulation.drift_probes["n_leaked"] > 0).any()))
+
+
+def announce(args: argparse.Namespace) -> None:
+    """Say in a dry run that growing a store comes on top of what is counted."""
+    if args.sessions and args.max_calls is None:
+        say(ANNOUNCED.format(n=args.sessions), quiet=args.quiet)

@@ -1,0 +1,136 @@
+"""The journal of a simulation: on disk at once, cut where it was torn, refused where it is odd."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memeval.errors import MemevalError, RunFileError
+from memeval.files.growthjournal import GrowthJournal, Kept
+
+KEY: dict[str, Any] = {"suite": "abc", "seed": 7, "cohorts": [0, 5], "memeval": "1.0"}
+FIRST = Kept({"session": 0, "n_records": 3}, [{"probe": "a", "passed": True}], {"share": 0.0})
+SECOND = Kept({"session": 5, "n_records": 9}, [{"probe": "a", "passed": False}])
+
+
+def filled(path: Path) -> GrowthJournal:
+    journal = GrowthJournal(path, KEY)
+    journal.add(0, FIRST)
+    journal.add(5, SECOND)
+    return journal
+
+
+def test_what_was_added_is_found_again(tmp_path: Path) -> None:
+    filled(tmp_path / "new" / "j.jsonl")
+    again = GrowthJournal(tmp_path / "new" / "j.jsonl", KEY, resume=True)
+    assert again.found == {0: FIRST, 5: SECOND}
+
+
+def test_each_line_is_on_disk_before_the_next_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[bytes] = []
+    path = tmp_path / "j.jsonl"
+    monkeypatch.setattr(os, "fsync", lambda number: synced.append(path.read_bytes()))
+    filled(path)
+    assert [said.count(b"\n") for said in synced] == [1, 2, 3]
+
+
+def test_without_resume_it_is_begun_anew(tmp_path: Path) -> None:
+    filled(tmp_path / "j.jsonl")
+    assert GrowthJournal(tmp_path / "j.jsonl", KEY).found == {}
+    assert (tmp_path / "j.jsonl").read_bytes().count(b"\n") == 1
+
+
+@pytest.mark.parametrize("left", [0, 1, 40])
+def test_a_last_line_that_was_torn_is_cut_off_and_written_again(left: int, tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    filled(path)
+    whole = path.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:2]) + lines[2][:left])
+    again = GrowthJournal(path, KEY, resume=True)
+    assert again.found == {0: FIRST}
+    again.add(5, SECOND)
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("left", [0, 1, 30])
+def test_a_first_line_that_was_torn_begins_it_anew(left: int, tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    filled(path)
+    head = path.read_bytes().splitlines(keepends=True)[0]
+    path.write_bytes(head[:left])
+    assert GrowthJournal(path, KEY, resume=True).found == {}
+    assert path.read_bytes() == head
+
+
+@pytest.mark.parametrize("damage", [b"\x00\x00", b"[1]", b'{"session": 0}', b'{"session": "x"}'])
+def test_a_damaged_line_in_the_middle_is_refused_with_its_number(
+    damage: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "j.jsonl"
+    filled(path)
+    lines = path.read_bytes().splitlines()
+    lines[1] = damage
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    with pytest.raises(RunFileError, match=r"j\.jsonl, line 2: cannot be read.*without resume"):
+        GrowthJournal(path, KEY, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"suite": "xyz"}, "its suite is abc, wanted xyz"),
+        ({"seed": 8, "memeval": "2.0"}, "its seed is 7, wanted 8"),
+        ({"cohorts": (0, 6)}, r"its cohorts is \[0, 5\], wanted \[0, 6\]"),
+        ({"memeval": "2.0"}, "its memeval is 1.0, wanted 2.0"),
+        ({"more": 1}, "its more is None, wanted 1"),
+    ],
+)
+def test_the_journal_of_another_simulation_is_refused_with_the_first_difference(
+    change: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "j.jsonl"
+    filled(path)
+    before = path.read_bytes()
+    with pytest.raises(RunFileError, match=said):
+        GrowthJournal(path, KEY | change, resume=True)
+    assert path.read_bytes() == before
+
+
+def test_a_key_that_the_new_one_lacks_is_a_difference_too(tmp_path: Path) -> None:
+    filled(tmp_path / "j.jsonl")
+    fewer = {name: value for name, value in KEY.items() if name != "seed"}
+    with pytest.raises(RunFileError, match="its seed is 7, wanted None"):
+        GrowthJournal(tmp_path / "j.jsonl", fewer, resume=True)
+
+
+@pytest.mark.parametrize(
+    "head", [{"format": "something", "version": 1}, {"format": "memeval simulation journal"}]
+)
+def test_what_is_no_journal_is_refused(head: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    path.write_text(json.dumps(head) + "\n")
+    with pytest.raises(RunFileError, match="wanted memeval simulation journal, version 1"):
+        GrowthJournal(path, KEY, resume=True)
+
+
+def test_a_head_without_a_key_is_of_another_simulation(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    told = {"format": "memeval simulation journal", "version": 1, "key": [1]}
+    path.write_text(json.dumps(told) + "\n")
+    with pytest.raises(RunFileError, match="its suite is None"):
+        GrowthJournal(path, KEY, resume=True)
+
+
+def test_a_place_that_cannot_be_written_is_an_error_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(MemevalError, match="cannot write the journal .*file/j.jsonl"):
+        GrowthJournal(tmp_path / "file" / "j.jsonl", KEY)
+    with pytest.raises(RunFileError, match="cannot read the journal"):
+        GrowthJournal(tmp_path, KEY, resume=True)
