@@ -15,8 +15,6 @@ from typing import Any
 
 import pandas as pd
 
-from memeval.checks.kinds import shown
-from memeval.errors import StoreError
 from memeval.harness.options import Options
 from memeval.harness.selfcheck import self_check
 from memeval.harness.workspace import SLOW_PUT_MS, Workspace, explained
@@ -25,6 +23,7 @@ from memeval.relating.lab import Lab
 from memeval.relating.telling import relations_frame, violations_frame
 from memeval.relating.trying import Progress, Tried, n_worlds
 from memeval.relating.worlds import World, worlds
+from memeval.runner import refuse_odd
 from memeval.runs import Verdict
 from memeval.stores.base import Capabilities, resolve
 from memeval.stores.bound import BoundStore, Meter, View
@@ -230,13 +229,3 @@ def _objection(broken: pd.DataFrame) -> str:
     ]
     more = f"; and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
     return f"{count(len(told), 'hard relation')} broken: {'; '.join(told[:SHOWN])}{more}"
-
-
-def refuse_odd(kind: Any, least: int, **options: Any) -> None:
-    wanted = f"a {'whole ' if kind is Integral else ''}number from {least}"
-    for name, value in options.items():
-        if value is None and name in ("timeout_s", "max_calls"):
-            continue
-        is_number = isinstance(value, kind) and not isinstance(value, bool)
-        if not is_number or not value >= least:
-            raise StoreError(f"{name} is {shown(value)}, wanted {wanted}; leave it out otherwise")

@@ -35,8 +35,8 @@ any store; with a baseline before it, say after the verdict what changed.
 Without files, eval-results.baseline.json in this folder is compared with by
 itself, as long as all probes are asked, and never changes the exit code.
 Exit codes: those of 'memeval run', 1 also where a record leaks as the store
-grows; a decline is shown and does not gate. With two files the higher of that of the
-run and that of 'memeval compare', so both must be good."""
+grows; a decline is shown and does not gate. With two files the higher of that
+of the run and that of 'memeval compare', so both must be good."""
 BRIEFLY = 5
 MOST_TAGS = 8
 MOST_CHANGES = 10

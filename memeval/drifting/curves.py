@@ -125,6 +125,7 @@ def by_checkpoint(drift_probes: pd.DataFrame) -> pd.DataFrame:
     0.25
     """
     rows = frames.conform(drift_probes, frames.DRIFT_PROBES)
+    rows = rows[rows["status"].ne("not_supported")].reset_index(drop=True)
     positive = rows["kind"].eq("positive")
     told = pd.DataFrame(
         {

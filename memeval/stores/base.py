@@ -2,7 +2,8 @@
 
 A store needs `put` and `search`. Everything else is optional and found by looking: ``put_many``,
 ``delete``, ``consolidate``, ``advance``, ``count``, ``clear``, ``scratch``, ``wait_visible``,
-``close``, ``info``, and a ``capabilities`` attribute. Each may be a coroutine function instead.
+``close``, ``info``, ``n_bytes``, and a ``capabilities`` attribute. Each may be a coroutine function
+instead.
 """
 
 from __future__ import annotations
