@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memeval.cli import main
+from memeval.errors import StoreError
 
 APP = Path(__file__).parent / "cli_app"
 Captured = pytest.CaptureFixture[str]
@@ -49,7 +50,7 @@ def test_report_of_a_leaking_store_exits_1_and_names_the_probe(app: Path, capsys
 
 
 def test_report_of_a_saved_run_needs_no_store(app: Path, capsys: Captured) -> None:
-    assert main(["report", "--store", "my_stores:FailingOnce"]) == 1
+    assert main(["report", "--store", "my_stores:FailingOnce", "--sessions", "0"]) == 1
     before = capsys.readouterr().out
     (saved,) = (app / ".memeval" / "runs").glob("*.json")
     (app / "my_stores.py").unlink()
@@ -263,3 +264,40 @@ def test_a_baseline_of_the_folder_is_shown_and_changes_no_exit_code(
     assert 'id="comparison"' not in page_of(app)
     assert main(["report", saved["Words"]]) == 0  # a saved run is drawn alone
     assert "not compared" not in capsys.readouterr().err
+
+
+def test_report_grows_one_more_store_and_shows_what_drifts(app: Path, capsys: Captured) -> None:
+    main(["report", "--sessions", "6"])
+    told = capsys.readouterr().out
+    assert "DRIFT:" in told and "6 sessions" in told
+    assert 'id="drift"' in (app / "memeval-report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--sessions", "0"], ""),
+        (["--max-calls", "100000"], "drift is not measured: --max-calls"),
+    ],
+)
+def test_report_leaves_drift_out_where_it_must(
+    app: Path, capsys: Captured, more: list[str], words: str
+) -> None:
+    main(["report", *more])
+    told = capsys.readouterr()
+    assert words in told.err
+    assert "DRIFT:" not in told.out
+
+
+def test_a_store_that_cannot_grow_costs_the_report_nothing(
+    app: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr("memeval.simulate.run_simulation", fails)
+    main(["report", "--sessions", "6"])
+    told = capsys.readouterr()
+    assert "drift could not be measured: the disk is full" in told.err
+    assert "DRIFT:" not in told.out
+    assert (app / "memeval-report.html").exists()
