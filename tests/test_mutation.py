@@ -613,3 +613,24 @@ def test_eventual_stores_are_not_waited_for_where_nothing_will_come() -> None:
     )
     assert time.monotonic() - started < 20.0
     assert set(made.kills["saboteur"]) == {"null", "forgetful"}
+
+
+def test_a_saboteur_that_crashes_is_refused_and_never_counts_as_killed() -> None:
+    class Crashes(Saboteur):
+        name, fault = "crashes", "its author mistyped a name"
+
+        def answer(self, view: View) -> list[Hit]:
+            return super().answer(view).reversed()  # type: ignore[attr-defined]
+
+    with pytest.raises(StoreError, match=r"saboteur crashes: its own code fails .*AttributeError"):
+        mutated(saboteurs=[Crashes])
+
+
+def test_a_search_that_fails_on_purpose_is_a_fault_like_any_other() -> None:
+    class Down(Saboteur):
+        name, fault = "down", "every search fails"
+
+        def answer(self, view: View) -> list[Hit]:
+            raise StoreError("the index is gone")
+
+    assert mutated(saboteurs=[Down]).score == 1.0

@@ -14,6 +14,7 @@ from memeval.mutating.significance import significant
 from memeval.runs import Run
 from memeval.stores.saboteurs.base import Saboteur, Touches
 from memeval.suite import Suite
+from memeval.text import visible
 
 __all__ = ["Found", "tried"]
 
@@ -21,6 +22,11 @@ EQUIVALENT = "its witness shows no difference on this store"
 SHOWN = ("probe", "repeat", "rank", "record_id", "text", "score")
 MANY = 20
 CALLED = ("probe", "repeat", "status", "breaches")
+# How Python says that code is wrong, as against a store that fails.
+_CRASH = (
+    r"\b(?:AssertionError|AttributeError|ImportError|IndexError|KeyError|ModuleNotFoundError"
+    r"|NameError|NotImplementedError|RecursionError|TypeError|UnboundLocalError)\b"
+)
 
 
 @dataclass(frozen=True)
@@ -99,12 +105,26 @@ def tried(bench: Bench, saboteur: type[Saboteur], shelf: Shelf) -> Found:
         return Found(saboteur.name, lacks=lacks)
     try:
         run = bench.run(saboteur, shelf=shelf)
+        _refuse_crashing(bench, run)
         found = _killed(bench, saboteur, run, shelf)
         same = None if found else _is_equivalent(bench, saboteur)
     except MemevalError as error:
         raise StoreError(f"saboteur {saboteur.name}: {error}") from error
     tested = significant(bench.identity, run)
     return Found(saboteur.name, tuple(found), None, same, tested)
+
+
+def _refuse_crashing(bench: Bench, run: Run) -> None:
+    """Refuse a saboteur whose own code fails: every probe would seem to kill it."""
+    sound = bench.identity.calls.loc[bench.identity.calls["status"].eq("ok"), "probe"]
+    failed = run.calls[run.calls["status"].eq("failed") & run.calls["probe"].isin(sound)]
+    crashed = failed["error"][failed["error"].str.contains(_CRASH, na=False)]
+    if len(crashed):
+        raise StoreError(
+            f"its own code fails in {len(crashed)} of {len(run.calls)} calls "
+            f"({visible(crashed.iloc[0], 120)}), which would count as killed; mend it, or raise a "
+            "StoreError where a failing call is the fault"
+        )
 
 
 def _killed(bench: Bench, saboteur: type[Saboteur], run: Run, shelf: Shelf) -> list[Kill]:
