@@ -286,6 +286,12 @@ def mutate(
             kept.add(found)
         if progress is not None:
             progress(len(done), len(chosen), found.saboteur)
+    notes += [
+        f"{kind.name}: no probe of it was answered ({visible(error, 100)}); if that is not the "
+        "fault, mend the saboteur"
+        for kind in chosen
+        if (error := done[kind.name].error)
+    ]
     kills, rows = frames_of(suite, chosen, done)
     living = set(rows.loc[rows["killed"].eq(False).fillna(False), "saboteur"])
     skeletons = {kind.name: skeleton(kind) for kind in chosen if kind.name in living}

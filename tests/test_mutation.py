@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import threading
 import time
 from dataclasses import replace
@@ -28,6 +29,7 @@ from memeval.mutation import Mutation, mutate
 from memeval.record import Hit, Record
 from memeval.stores.base import Capabilities
 from memeval.stores.bound import View
+from memeval.stores.saboteurs.asking import KIgnoring
 from memeval.stores.saboteurs.base import Saboteur
 
 SHIPPED = Path(me.__file__).parent.parent / "probes"
@@ -371,6 +373,20 @@ def test_a_saboteur_that_cannot_be_made_is_named() -> None:
         mutated(saboteurs=[Broken])
 
 
+def test_a_saboteur_that_fails_each_time_is_killed_and_that_is_said() -> None:
+    class Slip(Saboteur):
+        name = "slip"
+
+        def answer(self, view: Any) -> Any:
+            super().answer(view)  # and returns nothing
+
+    made = mutated(saboteurs=[Null, Slip])
+    assert made.n_killed == 2
+    (note,) = made.notes
+    assert re.match(r"slip: no probe of it was answered \(.*search returned NoneType", note)
+    assert note in repr(made)
+
+
 def test_what_is_no_saboteur_is_refused() -> None:
     with pytest.raises(StoreError, match="wanted classes that derive from"):
         mutated(saboteurs=[Null, "reversed"])
@@ -613,6 +629,17 @@ def test_eventual_stores_are_not_waited_for_where_nothing_will_come() -> None:
     )
     assert time.monotonic() - started < 20.0
     assert set(made.kills["saboteur"]) == {"null", "forgetful"}
+
+
+def test_a_store_that_raises_on_what_a_shipped_fault_asks_of_it_stops_nothing() -> None:
+    class Strict(odd.Plain):
+        def search(self, query: str, *, k: int, scope: str) -> Any:
+            if k > 20:
+                raise TypeError(f"k is {k}")
+            return super().search(query, k=k, scope=scope)
+
+    made = mutate([LUNCH], Strict, saboteurs=[KIgnoring, Null])
+    assert made.saboteurs["killed"].tolist() == [True, True]
 
 
 def test_a_saboteur_that_crashes_is_refused_and_never_counts_as_killed() -> None:

@@ -45,6 +45,8 @@ class Found:
         Whether its witness shows no difference; None where that was not asked.
     significant : bool or None
         Whether the comparison of means fails too.
+    error : str or None
+        What was raised, where each write or search of it failed: the fault, or a slip in it.
     """
 
     saboteur: str
@@ -52,6 +54,7 @@ class Found:
     lacks: str | None = None
     equivalent: bool | None = None
     significant: bool | None = None
+    error: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -72,7 +75,9 @@ class Found:
         words = [found.saboteur, *(word for kill in found.kills for word in asdict(kill).values())]
         flags = (found.equivalent, found.significant)
         if not all(isinstance(word, str) for word in words) or not (
-            isinstance(found.lacks, str | None) and all(isinstance(f, bool | None) for f in flags)
+            isinstance(found.lacks, str | None)
+            and isinstance(found.error, str | None)
+            and all(isinstance(f, bool | None) for f in flags)
         ):
             raise TypeError("a value of another kind")
         return found
@@ -105,13 +110,21 @@ def tried(bench: Bench, saboteur: type[Saboteur], shelf: Shelf) -> Found:
         return Found(saboteur.name, lacks=lacks)
     try:
         run = bench.run(saboteur, shelf=shelf)
-        _refuse_crashing(bench, run)
+        if not saboteur.__module__.startswith("memeval."):  # what ships asks a store hard things
+            _refuse_crashing(bench, run)
         found = _killed(bench, saboteur, run, shelf)
         same = None if found else _is_equivalent(bench, saboteur)
     except MemevalError as error:
         raise StoreError(f"saboteur {saboteur.name}: {error}") from error
     tested = significant(bench.identity, run)
-    return Found(saboteur.name, tuple(found), None, same, tested)
+    return Found(saboteur.name, tuple(found), None, same, tested, _error(run))
+
+
+def _error(run: Run) -> str | None:
+    """What the first call raised, where every probe that was asked failed in every repeat."""
+    calls = run.calls[run.calls["status"].ne("not_supported")]
+    told = calls["error"].dropna()
+    return str(told.iloc[0]) if len(told) and len(told) == len(calls) else None
 
 
 def _refuse_crashing(bench: Bench, run: Run) -> None:
