@@ -20,12 +20,14 @@ def prepared(ax: Axes | None, size: tuple[float, float]) -> Iterator[Axes]:
     """Axes to draw into, new ones of that size in inches unless given; no text is mathematics."""
     import matplotlib as mpl
 
-    with mpl.rc_context({"text.parse_math": False}):
-        if ax is None:
-            from matplotlib import pyplot as plt
+    if ax is None:
+        from matplotlib import pyplot as plt
 
-            _, ax = plt.subplots(figsize=size, layout="constrained")
-        yield ax
+        # Outside of the context: the first figure of a notebook switches to showing each figure,
+        # and the end of the context would switch that off again.
+        figure = plt.figure(figsize=size, layout="constrained")
+    with mpl.rc_context({"text.parse_math": False}):
+        yield figure.subplots() if ax is None else ax
 
 
 def plain_ticks(ax: Axes) -> None:
