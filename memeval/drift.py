@@ -43,6 +43,7 @@ from memeval.drifting.survival import lost_probes as lost_probes
 from memeval.drifting.survival import survival as survival
 from memeval.drifting.trend import Curve as Curve
 from memeval.drifting.trend import Trend as Trend
+from memeval.drifting.trend import headline as headline
 from memeval.drifting.trend import trend as trend
 
 METRICS = ("recall_all", "ndcg")
@@ -55,6 +56,7 @@ __all__ = [
     "by_checkpoint",
     "compare_drift",
     "crowding",
+    "headline",
     "latency_shape",
     "lifetimes",
     "log_rank",

@@ -17,7 +17,7 @@ from memeval.harness.snapshots import Shelf
 from memeval.mutating.bench import Bench
 from memeval.mutating.choosing import chosen_of, key_of, options_of
 from memeval.mutating.identity import recorded
-from memeval.mutating.journal import Journal
+from memeval.mutating.journal import MutationJournal
 from memeval.mutating.skeletons import skeleton
 from memeval.mutating.tables import frames_of
 from memeval.mutating.trying import Found
@@ -274,7 +274,7 @@ def mutate(
     kept = None
     if journal is not None:
         names = [probe.name for probe in suite]
-        kept = Journal(journal, key_of(bench, chosen), resume=resume, probes=names)
+        kept = MutationJournal(journal, key_of(bench, chosen), resume=resume, probes=names)
     done = {} if kept is None else dict(kept.found)
     notes = []
     if n_jobs > 1 and bench.checked.capabilities.isolation == "namespace":

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from numbers import Real
 from typing import Any
 
 import pandas as pd
 
 from memeval import frames
 from memeval.cohorts import MOST_COHORTS
+from memeval.drifting.trend import check_margin
 from memeval.environment import environment, tool_version
+from memeval.errors import MemevalError
 from memeval.files.growthjournal import GrowthJournal
 from memeval.harness.options import Options
 from memeval.harness.selfcheck import SelfCheck, self_check
@@ -146,6 +150,7 @@ def run_simulation(
     """
     suite = Suite.of(probes)
     check_whole("consolidate_every", consolidate_every, 1)
+    _check_bounds(margin, budget_ms)
     plan = plan_simulation(
         suite, sessions=sessions, seed=seed, every=every, checkpoints=checkpoints,
         cohorts=cohorts, source=source,
@@ -250,6 +255,15 @@ def plan_simulation(
     given = source if source is not None else generator_for(suite, seed, cohorts=cohorts + 1)
     written = tuple(sessions_from(given, sessions))
     return planned(suite, written, cohorts=cohorts, every=every, checkpoints=checkpoints)
+
+
+def _check_bounds(margin: float, budget_ms: float) -> None:
+    """Refuse what the tables could not be read with, before anything is paid for."""
+    check_margin(margin)
+    if not isinstance(budget_ms, Real) or not 0.0 < float(budget_ms) < math.inf:
+        raise MemevalError(
+            f"budget_ms is {budget_ms!r}, wanted milliseconds above 0; leave it out for 100"
+        )
 
 
 def _source(plan: Plan, generated: bool) -> str:

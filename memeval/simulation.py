@@ -77,8 +77,8 @@ class Simulation:
 
     @cached_property
     def trend(self) -> reading.Trend:
-        """The headline: whether recall falls as the store grows."""
-        return reading.trend(self.drift_probes, HEADLINE, margin=self.margin)
+        """The headline: whether recall falls as the store grows, as `memeval.drift.headline`."""
+        return reading.headline(self.drift_probes, HEADLINE, margin=self.margin)
 
     @cached_property
     def retention(self) -> pd.DataFrame:

@@ -197,7 +197,7 @@ def test_a_journal_of_other_options_is_refused_and_kept(
         called(capsys, *SMALL)
     before = JOURNAL.read_bytes()
     code, _, err = called(capsys, *SMALL, "--seed", "9", "--resume")
-    assert code == 2 and "its seed is 7, wanted 9" in err and JOURNAL.read_bytes() == before
+    assert code == 2 and "seed was 7, now it is 9" in err and JOURNAL.read_bytes() == before
     code, _, err = called(capsys, *SMALL)
     assert code == 0 and "is written over" in err
 

@@ -341,3 +341,105 @@ def test_slopes_have_a_row_for_each_metric_and_curve() -> None:
     ]  # fmt: skip
     assert made["verdict"].tolist()[-2:] == ["linear", "linear"]
     assert made["slope_per_1k"].tolist()[-2:] == [1000.0, pytest.approx(5.0)]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "said"),
+    [
+        ("n_records", [900, None, 900, 2900], "column 'n_records' holds nan"),
+        ("n_records", ["900", "many", "900", "2900"], "column 'n_records' holds 'many'"),
+        ("n_records", [900.5, 2900, 900, 2900], "column 'n_records' holds 900.5"),
+        ("session", ["2024-01-01"] * 4, "column 'session' holds '2024-01-01'"),
+        ("session", pd.to_datetime(["2024-01-01"] * 4), "'session' holds times.*number the days"),
+        ("cohort", [0, None, 0, 0], "column 'cohort' holds nan"),
+        ("probe", ["a", None, "b", "b"], "has no probe"),
+        ("passed", ["yes", "no", "yes", "no"], "column 'passed' holds 'yes'"),
+        ("passed", [1.0, math.inf, 1.0, 1.0], "column 'passed' holds inf"),
+    ],
+)
+def test_a_log_with_odd_cells_is_refused_with_the_column(
+    column: str, values: object, said: str
+) -> None:
+    log = asked(np.array([[1, 0], [1, 1]])).assign(passed=[True, False, True, True])
+    odd = log.assign(**{column: values})
+    for read in (drift.lifetimes, drift.survival, lambda frame: drift.trend(frame, "passed")):
+        with pytest.raises(FrameError, match=said):
+            read(odd)
+
+
+def test_a_column_that_stands_twice_is_refused() -> None:
+    log = asked(np.array([[1, 0], [1, 1]]))
+    for name in ("recall_all", "probe"):
+        with pytest.raises(FrameError, match=f"2 columns named '{name}'"):
+            drift.trend(pd.concat([log, log[[name]]], axis=1))
+
+
+def test_a_share_outside_0_to_1_has_no_curve() -> None:
+    with pytest.raises(FrameError, match="'recall_all' holds -1, wanted 0 to 1"):
+        drift.retention(asked(np.array([[1, -1], [1, 1]])))
+
+
+@pytest.mark.parametrize("margin", [-0.1, math.nan, math.inf, "x", None])
+def test_a_margin_that_is_none_is_refused(margin: object) -> None:
+    with pytest.raises(FrameError, match="margin is .*wanted a number from 0"):
+        drift.trend(asked(np.array([[1, 0], [1, 1]])), margin=margin)  # type: ignore[arg-type]
+
+
+def test_a_probe_that_is_lost_while_the_store_does_not_grow_is_lost_there() -> None:
+    log = asked(np.array([[1, 0, 0], [1, 1, 1]]), step=0).assign(n_records=[900, 900, 2900] * 2)
+    log["passed"] = log["recall_all"] > 0
+    shuffled = log.iloc[[2, 1, 0, 5, 4, 3]]
+    for frame in (log, shuffled):
+        lost = drift.lost_probes(frame)
+        assert (lost["n_records"].tolist(), lost["session"].tolist()) == ([900], [10])
+        # One of the two that were there is lost at once: 1 - 1 / 2.
+        assert drift.survival(frame)["survival"].tolist() == [1.0, 0.5]
+        assert drift.log_rank(frame, frame) == 1.0
+
+
+def test_equal_falls_have_the_p_value_of_the_sign_test() -> None:
+    # Without spread there is no t: two of two fall by luck in 1 / 4, five of five in 1 / 32.
+    two = drift.trend(asked(np.array([[1, 0]] * 2)))
+    assert (two.p_value, two.verdict) == (0.25, "cannot tell")
+    five = drift.trend(asked(np.array([[1, 0]] * 5)))
+    assert (five.p_value, five.verdict) == (1 / 32, "decline")
+
+
+def growing(rng: np.random.Generator, n: int) -> pd.DataFrame:
+    """Four cohorts and a fresh one at eight checkpoints: flips that stay, as many up as down."""
+    passed: dict[int, np.ndarray] = {}
+    probes = rng.random(n) < 0.9
+    rows = []
+    for session in (0, 7, 14, 25, 40, 65, 110, 200):
+        for cohort, before in passed.items():
+            drawn = rng.random(n)
+            passed[cohort] = (before & (drawn >= 0.05)) | (~before & (drawn < 0.45))
+        passed |= {at: probes ^ (rng.random(n) < 0.05) for at in (0, 50, 100, 150)
+                   if at <= session and at not in passed}  # fmt: skip
+        fresh = {session: probes ^ (rng.random(n) < 0.05)}
+        for cohort, outcomes in (fresh | passed).items():
+            rows += [(f"p{i}", cohort, session, 400 + 22 * session, bool(outcomes[i]))
+                     for i in range(n)]  # fmt: skip
+    return pd.DataFrame(rows, columns=["probe", "cohort", "session", "n_records", "recall_all"])
+
+
+def test_the_second_test_of_the_headline_cries_wolf_seldom() -> None:
+    rng = np.random.default_rng(3)
+    found = [drift.headline(growing(rng, 34)).verdict for _ in range(200)]
+    assert found.count("decline") / 200 <= 0.08
+
+
+def test_a_store_that_takes_no_new_record_loses_against_a_sound_one() -> None:
+    # Both find the first cohort; of the later ones the full store has nothing.
+    rows = [
+        (f"p{i}", cohort, session, 100 * session)
+        for i in range(20)
+        for cohort, session in ((0, 0), (0, 20), (20, 20), (0, 40), (40, 40))
+    ]
+    sound = pd.DataFrame(rows, columns=["probe", "cohort", "session", "n_records"])
+    sound = sound.assign(recall_all=True, passed=True)
+    full = sound.assign(recall_all=sound["cohort"].eq(0), passed=sound["cohort"].eq(0))
+    assert drift.trend(full).verdict != "decline"
+    assert drift.headline(full).verdict == "decline"
+    assert drift.compare_drift(sound, full).difference.verdict == "decline"
+    assert drift.compare_drift(full, sound).difference.verdict != "decline"

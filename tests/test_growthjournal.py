@@ -13,8 +13,10 @@ from memeval.errors import MemevalError, RunFileError
 from memeval.files.growthjournal import GrowthJournal, Kept
 
 KEY: dict[str, Any] = {"suite": "abc", "seed": 7, "cohorts": [0, 5], "memeval": "1.0"}
-FIRST = Kept({"session": 0, "n_records": 3}, [{"probe": "a", "passed": True}], {"share": 0.0})
-SECOND = Kept({"session": 5, "n_records": 9}, [{"probe": "a", "passed": False}])
+SIZE, LATER = {"session": 0, "n_records": 3}, {"session": 5, "n_records": 9}
+ALONE = {"share": 0.0, "n": 1, "probes": []}
+FIRST = Kept(SIZE, [SIZE | {"probe": "a", "cohort": 0, "passed": True}], ALONE)
+SECOND = Kept(LATER, [LATER | {"probe": "a", "cohort": 0, "passed": False}])
 
 
 def filled(path: Path) -> GrowthJournal:
@@ -69,7 +71,23 @@ def test_a_first_line_that_was_torn_begins_it_anew(left: int, tmp_path: Path) ->
     assert path.read_bytes() == head
 
 
-@pytest.mark.parametrize("damage", [b"\x00\x00", b"[1]", b'{"session": 0}', b'{"session": "x"}'])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"\x00\x00",
+        b"[1]",
+        b"[" * 100_000,
+        b'{"session": 0}',
+        b'{"session": "x"}',
+        b'{"session": 0, "checkpoint": {}, "probes": [], "neighbours": null}',
+        b'{"session": 0, "checkpoint": {"session": 0, "n_records": 3}, "probes": [{}], '
+        b'"neighbours": null}',
+        b'{"session": 0, "checkpoint": {"session": 0, "n_records": NaN}, "probes": [], '
+        b'"neighbours": null}',
+        b'{"session": 0, "checkpoint": {"session": 0, "n_records": 3}, "probes": [], '
+        b'"neighbours": {"n": 3}}',
+    ],
+)
 def test_a_damaged_line_in_the_middle_is_refused_with_its_number(
     damage: bytes, tmp_path: Path
 ) -> None:
@@ -85,11 +103,11 @@ def test_a_damaged_line_in_the_middle_is_refused_with_its_number(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"suite": "xyz"}, "its suite is abc, wanted xyz"),
-        ({"seed": 8, "memeval": "2.0"}, "its seed is 7, wanted 8"),
-        ({"cohorts": (0, 6)}, r"its cohorts is \[0, 5\], wanted \[0, 6\]"),
-        ({"memeval": "2.0"}, "its memeval is 1.0, wanted 2.0"),
-        ({"more": 1}, "its more is None, wanted 1"),
+        ({"suite": "xyz"}, "suite was 'abc', now it is 'xyz'"),
+        ({"seed": 8, "memeval": "2.0"}, "seed was 7, now it is 8"),
+        ({"cohorts": (0, 6)}, r"cohorts had \[5\] that are gone, and now has \[6\] besides"),
+        ({"memeval": "2.0"}, "memeval was '1.0', now it is '2.0'"),
+        ({"more": 1}, "more was None, now it is 1"),
     ],
 )
 def test_the_journal_of_another_simulation_is_refused_with_the_first_difference(
@@ -106,7 +124,7 @@ def test_the_journal_of_another_simulation_is_refused_with_the_first_difference(
 def test_a_key_that_the_new_one_lacks_is_a_difference_too(tmp_path: Path) -> None:
     filled(tmp_path / "j.jsonl")
     fewer = {name: value for name, value in KEY.items() if name != "seed"}
-    with pytest.raises(RunFileError, match="its seed is 7, wanted None"):
+    with pytest.raises(RunFileError, match="seed was 7, now it is None"):
         GrowthJournal(tmp_path / "j.jsonl", fewer, resume=True)
 
 
@@ -124,7 +142,7 @@ def test_a_head_without_a_key_is_of_another_simulation(tmp_path: Path) -> None:
     path = tmp_path / "j.jsonl"
     told = {"format": "memeval simulation journal", "version": 1, "key": [1]}
     path.write_text(json.dumps(told) + "\n")
-    with pytest.raises(RunFileError, match="its suite is None"):
+    with pytest.raises(RunFileError, match=r"what it is of was \[1\], now it is"):
         GrowthJournal(path, KEY, resume=True)
 
 

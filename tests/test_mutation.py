@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import memeval as me
 from memeval import frames
 from memeval.errors import MemevalError, RunFileError, StoreError
-from memeval.mutating.journal import Journal
+from memeval.mutating.journal import MutationJournal
 from memeval.mutating.killing import Kill, Seen, kills, seen, slower
 from memeval.mutating.significance import significant
 from memeval.mutating.trying import Found
@@ -535,7 +535,7 @@ def test_a_damaged_journal_is_refused_and_resume_needs_one(tmp_path: Path) -> No
     with pytest.raises(RunFileError, match="line 1"):
         mutated(saboteurs=[Null], journal=path, resume=True)
     path.write_text('{"format": "other"}\n')
-    with pytest.raises(RunFileError, match="is something else"):
+    with pytest.raises(RunFileError, match="found other, version None, wanted memeval mut"):
         mutated(saboteurs=[Null], journal=path, resume=True)
     with pytest.raises(MemevalError, match="resume without a journal"):
         mutated(saboteurs=[Null], resume=True)
@@ -570,9 +570,9 @@ def test_a_journal_with_a_line_that_says_what_cannot_be_is_refused(
 
 def test_what_was_found_is_read_back_as_it_was(tmp_path: Path) -> None:
     found = Found("null", (Kill("lunch", "gate", "canary"),), None, None, True)
-    journal = Journal(tmp_path / "j", {"seed": 0})
+    journal = MutationJournal(tmp_path / "j", {"seed": 0})
     journal.add(found)
-    assert Journal(tmp_path / "j", {"seed": 0}, resume=True).found == {"null": found}
+    assert MutationJournal(tmp_path / "j", {"seed": 0}, resume=True).found == {"null": found}
 
 
 def test_two_jobs_give_the_tables_of_one() -> None:

@@ -702,13 +702,13 @@ def test_what_the_journal_has_is_not_asked_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"seed": 8}, "its seed is 7, wanted 8"),
-        ({"sessions": 9}, "its sessions is 8, wanted 9"),
-        ({"suite": small(2)}, "its suite is"),
-        ({"every": 2}, "its checkpoints is"),
-        ({"contract_checks": False}, "its options is"),
-        ({"store": "sqlite-plain"}, "its store"),
-        ({"source": [*Generator().sessions(8)]}, "its source is generator, version 1, wanted own"),
+        ({"seed": 8}, "seed was 7, now it is 8"),
+        ({"sessions": 9}, "sessions was 8, now it is 9"),
+        ({"suite": small(2)}, "suite was"),
+        ({"every": 2}, "checkpoints had"),
+        ({"contract_checks": False}, "options.contract_checks was True, now it is False"),
+        ({"store": "sqlite-plain"}, "store.*was"),
+        ({"source": [*Generator().sessions(8)]}, "source was 'generator, .*now it is 'own"),
     ],
 )
 def test_the_journal_of_another_simulation_is_refused(
@@ -728,7 +728,7 @@ def test_a_journal_that_cannot_be_written_is_refused_before_the_growth(tmp_path:
 DYING = """
 import os, signal, sys
 from pathlib import Path
-from memeval.files import growthjournal
+from memeval.files import journal as journals
 from memeval.simulate import run_simulation
 from memeval.simulation import save_simulation
 from memeval.stores.sqlite import SqliteStore
@@ -770,7 +770,7 @@ def torn(at):
             return Half()
         return file
     torn.lines = 0
-    growthjournal.open = opening
+    journals.open = opening
 
 save_simulation(simulate(), folder / "whole.json")
 print(Dying.calls, flush=True)
@@ -837,3 +837,23 @@ def chain() -> Iterator[Session]:
 
 def test_an_endless_source_is_cut() -> None:
     assert grown(source=chain()).manifest["sessions"] == 8
+
+
+@pytest.mark.parametrize("at", [datetime(2024, 1, 1), "2024-01-01"])
+def test_a_session_without_a_real_time_is_refused_before_anything_is_written(at: Any) -> None:
+    good = Session(0, datetime(2024, 1, 1, tzinfo=UTC), (Record("a", "Tea."),))
+    with pytest.raises(MemevalError, match="session 1 begins at .*wanted a datetime with a time"):
+        grown(store=odd_stores, source=[good, Session(1, at, (Record("b", "Milk."),))])
+
+
+@pytest.mark.parametrize(
+    "odd", [{"margin": -1.0}, {"margin": math.nan}, {"budget_ms": 0.0}, {"budget_ms": math.nan}]
+)
+def test_a_bound_that_cannot_be_read_with_is_refused_before_the_store_is_made(odd: Any) -> None:
+    with pytest.raises(MemevalError, match=f"{next(iter(odd))} is .*wanted"):
+        grown(store=odd_stores, **odd)
+
+
+def test_checkpoints_may_come_from_an_iterator() -> None:
+    made = grown(every=None, checkpoints=iter([3, 8]))
+    assert made.checkpoints["session"].tolist() == [0, 3, 8]

@@ -177,3 +177,17 @@ def test_the_words_of_a_hostile_store_do_no_harm() -> None:
     assert "\x1b" not in repr(found) and "\u202e" not in repr(found)
     assert repr(found).startswith("Simulation of 128 sessions on a␛[31m<U+202E>b: PASS: FLAT")
     assert "recall_all" in repr(found) and "retention" in repr(found)
+
+
+def test_a_store_that_is_full_declines_although_what_it_has_stays() -> None:
+    # The first cohort is found at every size, those planted later never: by cohort nothing moves,
+    # at age 0 recall goes from 1 to 0.
+    full = grown(lambda probe, cohort, session: cohort == 0)
+    assert full.trend.curve == "crowding" and full.trend.drop > 0.5
+    assert (full.verdict.word, full.verdict.exit_code) == ("FAIL", 1)
+    assert full.verdict.reason.startswith("DECLINE: recall_all by crowding: -")
+
+
+def test_a_fall_by_crowding_below_the_margin_does_not_decide() -> None:
+    slight = grown(lambda probe, cohort, session: cohort == 0 or probe > 2)
+    assert slight.trend.curve == "growth" and slight.verdict.word == "PASS"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from memeval.drifting.survival import log_rank
-from memeval.drifting.trend import Curve, Trend, trend, with_ages
+from memeval.drifting.trend import Curve, Trend, headline, trend, with_ages
 from memeval.errors import FrameError
 
 
@@ -41,7 +41,7 @@ def compare_drift(
     baseline: pd.DataFrame,
     current: pd.DataFrame,
     metric: str = "recall_all",
-    curve: Curve = "growth",
+    curve: Curve | None = None,
     *,
     margin: float = 0.10,
 ) -> DriftComparison:
@@ -52,7 +52,8 @@ def compare_drift(
     baseline, current : pandas.DataFrame
         ``drift_probes`` of two simulations of one suite, seed and number of sessions.
     metric, curve, margin
-        As for `memeval.drift.trend`, which is taken of the difference, current minus baseline.
+        As for `memeval.drift.trend`, which is taken of the difference, current minus baseline; the
+        curve of `memeval.drift.headline` unless one is given.
 
     Returns
     -------
@@ -90,7 +91,10 @@ def compare_drift(
             "suite with the same sessions; simulate both with the same suite, seed and checkpoints"
         )
     both[metric] = both[metric] - both[f"{metric}_before"]
-    found = trend(both, metric, curve, margin=margin)
+    if curve is None:
+        found = headline(both, metric, margin=margin)
+    else:
+        found = trend(both, metric, curve, margin=margin)
     mean, n = float(both[metric].mean()), both["probe"].nunique()
     p_value = math.nan
     if "passed" in baseline and "passed" in current:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from memeval import frames
 from memeval.drifting.trend import with_ages
+from memeval.errors import FrameError
 from memeval.stats import wilson
 from memeval.stats.bootstrap import bca_mean
 
@@ -177,6 +178,9 @@ def _point(values: pd.Series, metric: str, key: dict[str, Any]) -> dict[str, Any
 
 
 def _means(rows: pd.DataFrame, metric: str, keys: list[str]) -> pd.DataFrame:
+    if metric in SHARES and not rows[metric].between(0.0, 1.0).all():
+        odd = rows.loc[~rows[metric].between(0.0, 1.0), metric].iloc[0]
+        raise FrameError(f"column {metric!r} holds {odd:g}, wanted 0 to 1; mend or drop such rows")
     made = []
     for key, group in rows.groupby(keys, sort=True):
         values = group[metric]

@@ -35,7 +35,7 @@ def lifetimes(drift_probes: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row per probe and cohort that was asked at two sizes or more and passed the first time:
+        A row per probe and cohort that was asked twice or more and passed the first time:
 
         - ``probe`` : str. ``cohort`` : int64.
         - ``entered`` : int64, records when it was first asked; ``last_passed`` : int64, when it
@@ -72,7 +72,7 @@ def lifetimes(drift_probes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _life(group: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    asked = group.sort_values("n_records", kind="stable")
+    asked = group.sort_values(["n_records", "session"], kind="stable")
     passed = asked["passed"].to_numpy() > 0
     if len(asked) < 2 or not passed[0]:
         return
@@ -132,9 +132,10 @@ def survival(drift_probes: pd.DataFrame) -> pd.DataFrame:
     Notes
     -----
     Kaplan and Meier (1958) with the records in the store as time. A cohort that is planted later
-    enters the risk set at its own size (delayed entry), and a probe that still passes is censored
-    at the last. Greenwood's variance on the log-log scale gives the 95 % interval; copies of one
-    probe count as if they were independent, so it is a little narrow.
+    enters the risk set at its own size (delayed entry), unless one is lost at that very size, and a
+    probe that still passes is censored at the last. Greenwood's variance on the log-log scale gives
+    the 95 % interval; copies of one probe count as if they were independent, so it is a little
+    narrow.
 
     Examples
     --------
@@ -165,8 +166,15 @@ def _events(lives: pd.DataFrame) -> Iterator[tuple[int, int, int]]:
     """Size, probes at risk just before it, and probes lost there."""
     entered, out, lost = _spans(lives)
     for size in np.unique(out[lost]):
-        at_risk = int(((entered < size) & (out >= size)).sum())
-        yield int(size), at_risk, int((lost & (out == size)).sum())
+        gone = lost & (out == size)
+        tied = bool((gone & (entered == size)).any())
+        yield int(size), _at_risk(entered, out, size, tied), int(gone.sum())
+
+
+def _at_risk(entered: NDArray[np.int64], out: NDArray[np.int64], size: int, tied: bool) -> int:
+    """Probes at risk; those that enter at this size too where one is lost as it enters."""
+    came = entered <= size if tied else entered < size
+    return int((came & (out >= size)).sum())
 
 
 def _spans(
@@ -224,7 +232,8 @@ def log_rank(baseline: pd.DataFrame, current: pd.DataFrame) -> float:
     sizes = np.unique(np.concatenate([out[lost] for _, out, lost in spans]))
     difference, variance = 0.0, 0.0
     for size in sizes:
-        risks = [int(((entered < size) & (out >= size)).sum()) for entered, out, _ in spans]
+        tied = any((lost & (out == size) & (entered == size)).any() for entered, out, lost in spans)
+        risks = [_at_risk(entered, out, size, tied) for entered, out, _ in spans]
         losses = [int((lost & (out == size)).sum()) for _, out, lost in spans]
         n, d = sum(risks), sum(losses)
         difference += losses[0] - d * risks[0] / n

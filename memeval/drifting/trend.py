@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from memeval.columns import Column, present
+from memeval.drift_frames import DRIFT_PROBES
 from memeval.errors import FrameError
 from memeval.stats.paired import paired_loss_bounds
+from memeval.text import count
 
 Curve = Literal["growth", "retention", "crowding"]
 Word = Literal["flat", "decline", "cannot tell"]
@@ -26,6 +30,11 @@ PER = 1000.0
 NO_SLOPE = 1e-12
 LOST = 0.5
 ALPHA = 0.05
+_ASKED = tuple(
+    replace(column, required=False)
+    for column in DRIFT_PROBES
+    if column.name in ("probe", "session", "n_records", "cohort")
+)
 # What is regressed on, what is held fixed, and how the answer is called where neither varies.
 _CURVES: Mapping[str, tuple[str, str, str]] = {
     "growth": ("n_records", "cohort", "no probe was asked at two sizes of the store"),
@@ -113,14 +122,16 @@ def trend(
     Raises
     ------
     FrameError
-        If a column is missing or the curve is unknown.
+        If a column is missing, a value does not fit its column, the curve is unknown, or the margin
+        is no number from 0.
 
     Notes
     -----
     Each probe has one least squares slope over all its rows, with an intercept for each value of
     what is kept fixed (its cohort, the checkpoint, or the age), so that copies of one probe in
     several cohorts count once. The mean of the slopes is held against 0 by a one-sided t-test;
-    slopes below 1e-12 are 0. The bound of the fall is the larger of that of the t-interval, which
+    slopes below 1e-12 are 0, and n equal falls have the p-value of the sign test, ``0.5 ** n``. The
+    bound of the fall is the larger of that of the t-interval, which
     is too narrow where few probes move, and of `memeval.stats.paired.paired_loss_bounds` on the
     probes that change by a half or more over the range: ``1 - 0.05 ** (1 / n)`` where none does.
 
@@ -134,8 +145,9 @@ def trend(
     >>> found.slope_per_1k, found.n, found.verdict
     (-0.5, 2, 'cannot tell')
     """
-    if curve not in _CURVES:
+    if curve not in tuple(_CURVES):
         raise FrameError(f"curve is {curve!r}, wanted one of {', '.join(_CURVES)}; use one of them")
+    check_margin(margin)
     against, fixed, unvaried = _CURVES[curve]
     rows = with_ages(drift_probes, metric)
     slopes, spans = _slopes(rows, metric, against, fixed)
@@ -148,33 +160,100 @@ def trend(
     return _judged(metric, curve, slopes, float(np.median(spans)), margin)
 
 
+def headline(
+    drift_probes: pd.DataFrame, metric: str = "recall_all", *, margin: float = 0.10
+) -> Trend:
+    """Test whether a metric falls as the store grows, by the curve that shows it.
+
+    Parameters
+    ----------
+    drift_probes, metric, margin
+        As for `trend`.
+
+    Returns
+    -------
+    Trend
+        By growth, which holds each copy of a probe against itself; but by crowding where that is a
+        decline by more than the margin and growth is none: a store that is full keeps the old
+        copies and takes no new ones, so that by growth nothing moves.
+
+    Raises
+    ------
+    FrameError
+        As `trend`.
+
+    Notes
+    -----
+    Two tests are looked at. Among probes that come and go without any net fall, four cohorts and a
+    fresh one at eight checkpoints, 34 probes, 400 runs: 0.03 to 0.04 are called a decline, of 10
+    probes 0.06.
+
+    Examples
+    --------
+    >>> full = pd.DataFrame(
+    ...     {"probe": [f"p{n}" for n in range(5)] * 2, "cohort": [0] * 5 + [9] * 5,
+    ...      "session": [0] * 5 + [9] * 5, "n_records": [10] * 5 + [1010] * 5,
+    ...      "recall_all": [True] * 5 + [False] * 5}
+    ... )
+    >>> trend(full).verdict, headline(full).curve, headline(full).verdict
+    ('cannot tell', 'crowding', 'decline')
+    """
+    growth = trend(drift_probes, metric, "growth", margin=margin)
+    crowding = trend(drift_probes, metric, "crowding", margin=margin)
+    full = crowding.verdict == "decline" and crowding.drop > margin
+    return crowding if full and growth.verdict != "decline" else growth
+
+
+def check_margin(margin: object) -> None:
+    """Refuse a margin that no fall can be held against.
+
+    Raises
+    ------
+    FrameError
+        If it is no finite number from 0.
+    """
+    if not isinstance(margin, Real) or not 0.0 <= float(margin) < math.inf:
+        raise FrameError(f"margin is {margin!r}, wanted a number from 0, such as 0.1; give one")
+
+
 def with_ages(drift_probes: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Rows that have a value of the metric, with ``cohort``, ``age`` and the value as floats.
 
     Raises
     ------
     FrameError
-        If a column is missing.
+        If a column is missing, or a value does not fit its column.
     """
     wanted = ["probe", "session", "n_records", metric]
-    missing = [name for name in wanted if name not in getattr(drift_probes, "columns", ())]
+    missing = [str(name) for name in wanted if name not in getattr(drift_probes, "columns", ())]
     if missing:
         raise FrameError(
-            f"found no column {', '.join(missing)}, wanted {', '.join(wanted)} (and cohort where "
-            "copies of a probe were planted at several sessions); rename or add what is missing"
+            f"found no column {', '.join(missing)}, wanted {', '.join(map(str, wanted))} (and "
+            "cohort where copies of a probe were planted at several sessions); rename or add what "
+            "is missing"
         )
-    rows = drift_probes.loc[drift_probes[metric].notna()].reset_index(drop=True)
-    cohort = rows["cohort"] if "cohort" in rows else pd.Series(0, index=rows.index)
-    made: dict[str, Any] = {
-        "probe": rows["probe"],
-        "session": rows["session"].astype("int64"),
-        "n_records": rows["n_records"].astype("int64"),
-        "cohort": cohort.astype("int64"),
-        metric: rows[metric].astype("float64"),
-    }
-    frame = pd.DataFrame(made)
+    for name in ("session", "n_records", "cohort"):
+        if name in drift_probes and pd.api.types.is_datetime64_any_dtype(drift_probes[name]):
+            raise FrameError(
+                f"column {name!r} holds times, wanted whole numbers; number the days or weeks from "
+                "0, such as (at - at.min()).dt.days"
+            )
+    values = present(drift_probes, (Column(metric, "float64", "a number or truth value"),))[metric]
+    seen = values.notna().to_numpy()
+    rows = present(drift_probes.loc[seen], _ASKED)
+    _check_values(metric, values[seen], rows["probe"])
+    cohort = rows["cohort"] if "cohort" in rows else pd.Series(0, rows["probe"].index, "int64")
+    made = {name: rows[name] for name in ("probe", "session", "n_records")}
+    frame = pd.DataFrame(made | {"cohort": cohort, metric: values[seen].to_numpy()})
     frame["age"] = frame["session"] - frame["cohort"]
     return frame
+
+
+def _check_values(metric: str, values: pd.Series, probes: pd.Series) -> None:
+    if np.isinf(values.to_numpy()).any():
+        raise FrameError(f"column {metric!r} holds inf, wanted finite numbers; mend or drop them")
+    if probes.isna().any():
+        raise FrameError("a row with a value has no probe, wanted its name; name it, or drop it")
 
 
 def _slopes(rows: pd.DataFrame, metric: str, against: str, fixed: str) -> tuple[Floats, Floats]:
@@ -230,7 +309,7 @@ def _judged(metric: str, curve: Curve, slopes: Floats, span: float, margin: floa
     reason = (
         f"{metric} by {curve}: {mean:+.3f} per 1,000 {unit}"
         + (f" [{low:+.3f}, {high:+.3f}]" if n > 1 else "")
-        + f" over {n} probes, {falls} fall and {rises} rise; "
+        + f" over {count(n, 'probe')}, {falls} fall and {rises} rise; "
         + _said(word, p_value, most, margin)
     )
     return Trend(metric, curve, mean, low, high, p_value, drop, most, n, word, reason)
@@ -239,8 +318,8 @@ def _judged(metric: str, curve: Curve, slopes: Floats, span: float, margin: floa
 def _p_value(mean: float, error: float, n: int) -> float:
     from scipy import stats
 
-    if error == 0.0:
-        return 1.0 if mean >= 0 else 0.0
+    if error == 0.0:  # no t without spread: that all fall, if each were as likely to rise
+        return 1.0 if mean >= 0 else 0.5**n
     return float(stats.t.cdf(mean / error, n - 1))
 
 

@@ -156,12 +156,12 @@ def _slower_again(
 ) -> frozenset[str]:
     """Which probes are slower each time than the store as it is, that is asked again, right now.
 
-    A machine stalls now and then; of few searches one stall is the median, so then the saboteur is
-    asked again as well.
+    A machine stalls now and then; of few searches one stall is the median, so then both are asked
+    again, several times.
     """
-    slow = frozenset(after.latencies)
-    for _ in range(CONFIRMED):
-        if len(after.latencies) < MANY:
+    slow, few = frozenset(after.latencies), len(after.latencies) < MANY
+    for _ in range(CONFIRMED if few else 1):
+        if few:
             after = seen(bench.run(saboteur, touches, shelf))
         slow &= slower(seen(bench.run(Saboteur, touches, shelf)), after)
         if not slow:

@@ -202,7 +202,7 @@ def _said(side: Side, table: pd.DataFrame, metric: str) -> str:
     asked = side.table("drift_probes")
     if {"probe", "session", "n_records", metric} <= set(asked.columns):
         margin = 0.10 if side.simulation is None else side.simulation.margin
-        found = reading.trend(asked, metric, margin=margin)
+        found = reading.headline(asked, metric, margin=margin)
         if found.n:
             interval = f" [{found.low:+.3f}, {found.high:+.3f}]" if found.low == found.low else ""
             return f"{found.verdict.upper()}, {found.slope_per_1k:+.3f}{interval} per 1,000 records"

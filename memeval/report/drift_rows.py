@@ -25,11 +25,11 @@ SIZE_SIDES = "rrrrrrrrrr"
 LOST_HEAD = ("probe", "cohort", "lost between", "cause", "in its place")
 LOST_SIDES = "lrrll"
 SLOPE_KEY = (
-    f"{HEADLINE} by growth decides; the others are shown. growth: per 1,000 records, age not "
-    "fixed. retention: per 1,000 sessions of age, size fixed. crowding: per 1,000 records, age "
-    "fixed. size: kept of the last 1,000 records. Each probe is held against itself, and copies of "
-    "one probe count once. n: such probes, or sessions, or checkpoints. p: one-sided, that it "
-    "falls by luck."
+    f"{HEADLINE} by growth decides, and by crowding where it falls by more than the margin; the "
+    "others are shown. growth: per 1,000 records, age not fixed. retention: per 1,000 sessions of "
+    "age, size fixed. crowding: per 1,000 records, age fixed. size: kept of the last 1,000 "
+    "records. Each probe is held against itself, and copies of one probe count once. n: such "
+    "probes, or sessions, or checkpoints. p: one-sided, that it falls by luck."
 )
 SIZE_KEY = (
     "recall: of all cohorts, other probes at each size; fresh: of probes planted just before they "

@@ -162,9 +162,10 @@ def check_whole(name: str, value: object, least: int, most: int | None = None) -
 
 
 def _check_ops(sessions: Sequence[Session]) -> None:
-    """Refuse what is no operation, and a delete of what nobody wrote."""
+    """Refuse odd times, what is no operation, and a delete of what nobody wrote."""
     known: set[str] = set()
     for session in sessions:
+        _check_time(session)
         for op in session.ops:
             if isinstance(op, Record):
                 known.add(op.id)
@@ -178,6 +179,15 @@ def _check_ops(sessions: Sequence[Session]) -> None:
                     f"session {session.number} holds a {type(op).__name__}, wanted Record, Delete, "
                     "Consolidate or Advance of memeval; build it of these"
                 )
+
+
+def _check_time(session: Session) -> None:
+    at: object = session.at
+    if at is not None and (not isinstance(at, datetime) or at.utcoffset() is None):
+        raise MemevalError(
+            f"session {session.number} begins at {at!r}, wanted a datetime with a time zone, or "
+            "None; say datetime(..., tzinfo=UTC)"
+        )
 
 
 def n_records(ops: Sequence[Op]) -> int:
@@ -207,14 +217,15 @@ def _checkpoints(
         check_whole("every", every, 1)
         return tuple(sorted({*range(0, n + 1, every), n}))
     if checkpoints is not None:
-        for checkpoint in checkpoints:
+        chosen = tuple(checkpoints)
+        for checkpoint in chosen:
             check_whole("checkpoints", checkpoint, 0, n)
-        if not checkpoints:
+        if not chosen:
             raise MemevalError(
                 f"checkpoints is empty, wanted numbers of sessions from 0 to {n}; leave it out for "
                 "eight of them"
             )
-        return tuple(sorted({0, *checkpoints}))
+        return tuple(sorted({0, *chosen}))
     return _growing_by_one_factor(_sizes(made, sessions))
 
 

@@ -1,0 +1,158 @@
+"""What is finished, on disk at once: a line each, so that nothing is done twice after a crash.
+
+The first line says what is done on what; a journal goes on only with the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from memeval.errors import MemevalError, RunFileError
+from memeval.text import visible
+
+VERSION = 1
+NEXT = "go on without resume (--resume), which begins it anew, or name another file"
+_SHOWN = 80
+Line = dict[str, Any]
+
+
+class Journal:
+    """A file to which a line is added for everything that is finished.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Where; the folder is made where it is not there.
+    name : str
+        What kind of journal it is, such as ``memeval mutation journal``.
+    key : mapping
+        What is done on what, as plain values.
+    read : callable
+        Takes a line that was added before; whatever it raises of LookupError, TypeError and
+        ValueError means that nobody could go on with it.
+    resume : bool
+        Whether to go on from what is there; else it is begun anew.
+
+    Raises
+    ------
+    RunFileError
+        If what is there is no such journal, was made with another key, or is damaged before its
+        end.
+    MemevalError
+        If it cannot be read or written.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        name: str,
+        key: Mapping[str, Any],
+        read: Callable[[Line], object],
+        *,
+        resume: bool = False,
+    ) -> None:
+        self.path = Path(path)
+        self._name = name
+        self._key = json.loads(json.dumps(key))
+        if not (resume and self._read(read)):
+            self._write("wb", {"format": name, "version": VERSION, "key": self._key})
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Add a line; it is on disk when this returns."""
+        self._write("ab", line)
+
+    def _write(self, mode: str, line: Mapping[str, Any]) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with open(self.path, mode) as file:
+                file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise MemevalError(
+                f"cannot write the journal {self.path} ({error.strerror or error}); wanted a place "
+                "that may be written to; name another file, or leave the journal out"
+            ) from error
+
+    def _read(self, read: Callable[[Line], object]) -> bool:
+        """Read what is there, and cut off a line that was not finished; False for no first one."""
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise RunFileError(
+                f"cannot read the journal {self.path} ({error.strerror or error}); {NEXT}"
+            ) from error
+        whole = data[: data.rfind(b"\n") + 1]
+        if not whole:
+            return False
+        lines = whole.split(b"\n")[:-1]
+        self._refuse_other(self._line(lines[0], 1))
+        for number, line in enumerate(lines[1:], start=2):
+            told = self._line(line, number)
+            try:
+                read(told)
+            except (LookupError, TypeError, ValueError) as error:
+                raise self._damaged(number) from error
+        if len(whole) < len(data):
+            os.truncate(self.path, len(whole))
+        return True
+
+    def _line(self, line: bytes, number: int) -> Line:
+        try:
+            told = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise self._damaged(number) from error
+        if not isinstance(told, dict):
+            raise self._damaged(number)
+        return told
+
+    def _damaged(self, number: int) -> RunFileError:
+        return RunFileError(
+            f"{self.path}, line {number}: cannot be read, wanted a journal that memeval wrote, "
+            f"unchanged; {NEXT}"
+        )
+
+    def _refuse_other(self, head: Line) -> None:
+        """Refuse the journal of something else, with the first thing that differs."""
+        if head.get("format") != self._name or head.get("version") != VERSION:
+            raise RunFileError(
+                f"{self.path}: found {visible(str(head.get('format')), 40)}, version "
+                f"{visible(str(head.get('version')), 20)}, wanted {self._name}, version {VERSION}; "
+                f"{NEXT}"
+            )
+        told = difference(head.get("key"), self._key)
+        if told:
+            raise RunFileError(f"{self.path} is of something else: {told}; {NEXT}")
+
+
+def difference(then: Any, now: Any, name: str = "") -> str:
+    """Say where two values first differ; empty where they do not.
+
+    Examples
+    --------
+    >>> difference({"seed": 0, "store": {"name": "a"}}, {"seed": 0, "store": {"name": "b"}})
+    "store.name was 'a', now it is 'b'"
+    """
+    if isinstance(then, Mapping) and isinstance(now, Mapping):
+        for key in [*now, *(key for key in then if key not in now)]:
+            told = difference(then.get(key), now.get(key), f"{name}.{key}" if name else str(key))
+            if told:
+                return told
+        return ""
+    if isinstance(then, list) and isinstance(now, list) and then != now:
+        gone = [one for one in then if one not in now]
+        come = [one for one in now if one not in then]
+        if gone or come:
+            return f"{name} had {_shown(gone)} that are gone, and now has {_shown(come)} besides"
+    name = name or "what it is of"
+    return "" if then == now else f"{name} was {_shown(then)}, now it is {_shown(now)}"
+
+
+def _shown(value: Any) -> str:
+    return visible(repr(value), _SHOWN)
