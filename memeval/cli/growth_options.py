@@ -73,61 +73,6 @@ def add_growth(parser: argparse.ArgumentParser, journal: str) -> None:
     )
 
 
-def add_store(parser: argparse.ArgumentParser) -> None:
-    """Add which store grows, and how it is asked."""
-    group = parser.add_argument_group("the store, and how it is asked")
-    group.add_argument(
-        "--store",
-        type=options.filled,
-        metavar="NAME",
-        help="short name or package.module:factory (default: store of [tool.memeval], else sqlite)",
-    )
-    group.add_argument(
-        "--timeout",
-        type=options.seconds(above=True),
-        metavar="S",
-        help="time limit of one search in seconds (default: none)",
-    )
-    group.add_argument(
-        "--retries",
-        type=options.whole(0),
-        default=0,
-        metavar="N",
-        help="try a failed call again N times (default: 0)",
-    )
-    group.add_argument(
-        "--settle",
-        type=options.seconds(above=False),
-        default=60.0,
-        metavar="S",
-        help="wait at most S seconds until writes can be found (default: 60)",
-    )
-    group.add_argument(
-        "--no-contract-checks",
-        action="store_true",
-        help="do not hold answers against what any store owes its caller",
-    )
-    group.add_argument(
-        "--opaque-ids", action="store_true", help="give the store ids that say nothing"
-    )
-    group.add_argument(
-        "--allow-nonempty",
-        action="store_true",
-        help="accept a store that holds records; only our own are removed",
-    )
-    group.add_argument(
-        "--max-calls",
-        type=options.whole(1),
-        metavar="N",
-        help="refuse to make more than N calls to the store",
-    )
-    group.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="say how many calls it takes and how long, and run nothing",
-    )
-
-
 def _share(text: str) -> float:
     value = _positive(text)
     if value >= 1.0:

@@ -109,8 +109,8 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_asking(parser: argparse.ArgumentParser) -> None:
-    """Add which store is asked, and how."""
+def add_store(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add which store is asked, and how, whatever is asked of it."""
     group = parser.add_argument_group("the store, and how it is asked")
     group.add_argument(
         "--store",
@@ -118,13 +118,6 @@ def add_asking(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="short name (sqlite, vector, hybrid ...) or package.module:factory "
         "(default: store of [tool.memeval] in pyproject.toml, else sqlite)",
-    )
-    group.add_argument("--seed", type=whole(0), help="seed of all draws (default: 0)")
-    group.add_argument(
-        "--repeats",
-        type=whole(1),
-        metavar="N",
-        help="ask each probe N times, of a store of its own (default: 1; 5 where answers change)",
     )
     group.add_argument(
         "--timeout",
@@ -147,11 +140,6 @@ def add_asking(parser: argparse.ArgumentParser) -> None:
         help="wait at most S seconds until writes can be found (default: 60)",
     )
     group.add_argument(
-        "--no-repeat-check",
-        action="store_true",
-        help="do not ask each query once more to see whether the answer holds (saves a search)",
-    )
-    group.add_argument(
         "--no-contract-checks",
         action="store_true",
         help="do not hold answers against what any store owes its caller (scores, ids, texts)",
@@ -171,16 +159,34 @@ def add_asking(parser: argparse.ArgumentParser) -> None:
         help="refuse a run that makes more than N calls to the store",
     )
     group.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="say how many calls it takes and how long, and run nothing",
+    )
+    return group
+
+
+def add_asking(parser: argparse.ArgumentParser) -> None:
+    """Add which store is asked, and how a run asks it."""
+    group = add_store(parser)
+    group.add_argument("--seed", type=whole(0), help="seed of all draws (default: 0)")
+    group.add_argument(
+        "--repeats",
+        type=whole(1),
+        metavar="N",
+        help="ask each probe N times, of a store of its own (default: 1; 5 where answers change)",
+    )
+    group.add_argument(
+        "--no-repeat-check",
+        action="store_true",
+        help="do not ask each query once more to see whether the answer holds (saves a search)",
+    )
+    group.add_argument(
         "--jobs",
         type=workers,
         default=1,
         metavar="N",
         help="ask with N workers at once, -1 for all cores (default: 1); times then never gate",
-    )
-    group.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="say how many calls it takes and how long, and run nothing",
     )
 
 

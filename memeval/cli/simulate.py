@@ -54,7 +54,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_probes(parser)
     options.add_selection(parser)
     growth_options.add_growth(parser, JOURNAL.as_posix())
-    growth_options.add_store(parser)
+    options.add_store(parser)
     group = parser.add_argument_group("files")
     group.add_argument(
         "--out",
