@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memeval.cli import main
 from memeval.errors import StoreError
+from memeval.simulate import run_simulation
+from memeval.simulation import Simulation
 
 APP = Path(__file__).parent / "cli_app"
 Captured = pytest.CaptureFixture[str]
@@ -301,3 +305,16 @@ def test_a_store_that_cannot_grow_costs_the_report_nothing(
     assert "drift could not be measured: the disk is full" in told.err
     assert "DRIFT:" not in told.out
     assert (app / "memeval-report.html").exists()
+
+
+@pytest.mark.parametrize(("leaked", "code"), [(0, 0), (1, 1)])
+def test_a_record_that_leaks_only_as_the_store_grows_fails_the_report(
+    app: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, leaked: int, code: int
+) -> None:
+    def grows(*told: Any, **options: Any) -> Simulation:
+        made = run_simulation(*told, **options)
+        return replace(made, drift_probes=made.drift_probes.assign(n_leaked=leaked))
+
+    monkeypatch.setattr("memeval.simulate.run_simulation", grows)
+    assert main(["report", "--sessions", "2"]) == code
+    assert ("leaks in" in capsys.readouterr().out) == bool(leaked)
