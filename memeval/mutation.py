@@ -129,7 +129,7 @@ class Mutation:
             return Verdict("CANNOT TELL", reason, step, 0)
         reason = f"{self.n_killed} of {count(self.n_counted, 'saboteur')} killed{self._chosen}"
         if not len(living):
-            return Verdict("PASS", reason, "nothing to add: every known fault is seen", 0)
+            return Verdict("PASS", reason, "nothing to add: every fault that was tried is seen", 0)
         first = str(living["saboteur"][0])
         step = f"add a probe that kills {first}: {self._missing(first)}"
         return Verdict("PASS", reason, step, 0)
