@@ -422,13 +422,14 @@ from suites import suite
 from test_parallel import {store} as Store
 
 def slow(store, view):
-    open(os.path.join({folder!r}, str(os.getpid())), "w").close()
+    name = f"{{os.getpid()}}-{{threading.get_ident()}}"
+    open(os.path.join({folder!r}, name), "w").close()
     time.sleep(0.2)
     return store.search(view.query, k=view.k, scope=view.scope)
 
 def interrupt():
-    time.sleep(0.5)
-    while not os.listdir({folder!r}):
+    # the first file is of the self check, in this process, before any worker is there
+    while len(os.listdir({folder!r})) < 2:
         time.sleep(0.05)
     os.kill(os.getpid(), signal.SIGINT)
 
@@ -454,7 +455,7 @@ def test_the_keyboard_ends_the_workers(store: str, make: str, tmp_path: Path) ->
     assert done.stdout.strip() == "interrupted 0", done.stderr
     assert "Traceback" not in done.stderr and "leaked" not in done.stderr, done.stderr
     assert time.monotonic() - started < 30
-    workers = [int(path.name) for path in tmp_path.iterdir()]
+    workers = [int(path.name.partition("-")[0]) for path in tmp_path.iterdir()]
     assert workers
     assert not [pid for pid in workers if _runs(pid)]
 

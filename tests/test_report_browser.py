@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -27,17 +27,6 @@ from memeval.report.notebook import run_html
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM = Path("/usr/bin/chromium")
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--disable-quic",
-]
 # Relative luminance and contrast as WCAG 2 defines them, of every text that is seen.
 CONTRAST = """() => {
   const rgb = c => c.match(/[0-9.]+/g).map(Number);
@@ -65,41 +54,6 @@ CONTRAST = """() => {
 }"""
 OPEN_ALL = "() => document.querySelectorAll('details').forEach(d => { d.open = true; })"
 Open = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not CHROMIUM.exists():
-        pytest.skip(f"no browser at {CHROMIUM}")
-    with api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
-        yield launched
-        launched.close()
-
-
-@pytest.fixture
-def visit(browser: Any) -> Iterator[Open]:
-    """Open a page; at the end nothing may have been asked for, said or thrown."""
-    contexts, asked, faults = [], [], []
-
-    def go(path: Path, hash: str = "", quiet: bool = True, **options: Any) -> Any:
-        context = browser.new_context(**({"viewport": {"width": 1200, "height": 900}} | options))
-        contexts.append(context)
-        page = context.new_page()
-        page.on("request", lambda request: asked.append(request.url))
-        if quiet:
-            page.on("console", lambda message: faults.append(message.text))
-            page.on("pageerror", lambda error: faults.append(str(error)))
-            page.on("dialog", lambda dialog: (faults.append(dialog.message), dialog.dismiss()))
-        page.goto(path.as_uri() + hash)
-        return page
-
-    yield go
-    for context in contexts:
-        context.close()
-    assert [url for url in asked if not url.startswith("file://")] == []
-    assert faults == []
 
 
 @pytest.fixture(scope="module")
