@@ -49,6 +49,7 @@ _HOMES = {
     "Receipt": "memeval.record",
     "Record": "memeval.record",
     "Relations": "memeval.relations",
+    "RequestError": "memeval.errors",
     "Run": "memeval.runs",
     "RunFileError": "memeval.errors",
     "SABOTEURS": "memeval.stores.saboteurs",
@@ -80,6 +81,7 @@ _HOMES = {
     "coverage_matrix": "memeval.coverage",
     "diagnose": "memeval.diagnosis",
     "evaluate": "memeval.spec",
+    "evaluate_request": "memeval.evaluation",
     "history": "memeval.timeline",
     "holdout_gap": "memeval.gap",
     "kept_runs": "memeval.files.keptruns",
@@ -148,9 +150,11 @@ if TYPE_CHECKING:
     from memeval.errors import IncomparableRunsError as IncomparableRunsError
     from memeval.errors import MemevalError as MemevalError
     from memeval.errors import ProbeError as ProbeError
+    from memeval.errors import RequestError as RequestError
     from memeval.errors import RunFileError as RunFileError
     from memeval.errors import StoreError as StoreError
     from memeval.errors import WeakSuiteWarning as WeakSuiteWarning
+    from memeval.evaluation import evaluate_request as evaluate_request
     from memeval.files.keptruns import kept_runs as kept_runs
     from memeval.files.resultsfile import write_results as write_results
     from memeval.files.runfiles import load_run as load_run

@@ -8,6 +8,7 @@
         ├── StoreError (RuntimeError)          a store, or the adapter before it, is at fault
         ├── FrameError (ValueError)            a table has not the columns or values it must have
         ├── RunFileError (ValueError)          a saved run cannot be read
+    ├── RequestError (ValueError)          the body of an evaluation call is at fault
         └── IncomparableRunsError (ValueError) two runs do not measure the same thing
     UserWarning
     └── WeakSuiteWarning                       the suite is too thin to carry its numbers
@@ -20,6 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 MOST_CHARACTERS = 2000
 
@@ -98,6 +100,42 @@ class FrameError(MemevalError, ValueError):
 
 class RunFileError(MemevalError, ValueError):
     """A saved run cannot be read."""
+
+
+class RequestError(MemevalError, ValueError):
+    """The body of an evaluation call is at fault.
+
+    Parameters
+    ----------
+    faults : iterable of Fault
+        All faults that were found; the field of each is its place in the body.
+
+    Attributes
+    ----------
+    faults : tuple of Fault
+        Every fault, in the order of the body.
+    """
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults: tuple[Fault, ...] = tuple(faults)
+        super().__init__("\n".join(map(str, self.faults)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Error object of the call, plain values.
+
+        Returns
+        -------
+        dict
+            ``error`` with ``code``, ``field`` and ``message`` of the first fault, and ``fields``
+            with all of them.
+
+        Examples
+        --------
+        >>> RequestError([Fault("k is 0", "write 1 to 100", "k")]).to_dict()["error"]["field"]
+        'k'
+        """
+        told = [{"field": one.field, "message": f"{one.found}; {one.todo}"} for one in self.faults]
+        return {"error": {"code": "bad_request", **told[0], "fields": told}}
 
 
 class IncomparableRunsError(MemevalError, ValueError):

@@ -17,6 +17,15 @@ from memeval.errors import StoreError
 
 APP = Path(__file__).parent / "cli_app"
 ROOT = Path(__file__).parent.parent
+MYMEMORY = """
+import memeval as me
+
+def open_store():
+    store = me.SqliteStore()
+    store.put(me.Record("m-1", "Soup at the kiosk by the station.", "ana"))
+    return store
+"""
+REQUEST = '{"agentId": "ana", "cases": [{"query": "where is soup?", "expectedIds": ["m-1"]}]}'
 
 
 @pytest.fixture
@@ -126,6 +135,9 @@ def test_the_example_that_ends_the_help_of_a_verb_runs(
         if verb == "compare":
             assert main(["accept", "--reason", "first", "--quiet"]) == 0
         capsys.readouterr()
+    if verb == "evaluate":
+        (app / "mymemory.py").write_text(MYMEMORY)
+        (app / "request.json").write_text(REQUEST)
     assert main([verb, "--help"]) == 0
     *_, head, example = capsys.readouterr().out.rstrip().splitlines()
     program, *argv = shlex.split(example)
@@ -139,7 +151,7 @@ def test_the_example_that_ends_the_help_of_a_verb_runs(
 def test_verbs_of_later_versions_are_not_there() -> None:
     assert set(VERBS) == {
         "control", "run", "report", "mutate", "lint", "add", "schema", "env",
-        "compare", "accept", "history", "runs", "simulate",
+        "compare", "accept", "history", "runs", "simulate", "evaluate",
     }  # fmt: skip
     assert "check-store" not in build().format_help()
 

@@ -15,6 +15,7 @@ from memeval.cli import (
     compare,
     control,
     env,
+    evaluate,
     history,
     lint,
     mutate,
@@ -34,6 +35,7 @@ VERBS: dict[str, ModuleType] = {
     "simulate": simulate,
     "compare": compare,
     "accept": accept,
+    "evaluate": evaluate,
     "lint": lint,
     "add": add,
     "history": history,
@@ -47,6 +49,7 @@ TAKES = {
     "simulate": "[SIMULATION.json] ",
     "compare": "[BASELINE] [CURRENT] ",
     "accept": "[RUN|RESULTS] --reason TEXT ",
+    "evaluate": "REQUEST.json ",
     "history": "[RESULTS.json] ",
     "runs": "[FOLDER] ",
 }

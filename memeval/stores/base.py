@@ -63,6 +63,9 @@ class Capabilities:
         Whether several threads may use one store.
     consistency : {'immediate', 'eventual'}
         Whether a write can be found at once.
+    traceless : bool
+        A promise that a search changes nothing: no counter, no later ranking. Only a store that can
+        neither ``scratch`` nor ``fork`` needs it, to be evaluated in place.
 
     Raises
     ------
@@ -80,6 +83,7 @@ class Capabilities:
     isolation: Literal["fresh", "clear", "fork", "namespace"] = "fresh"
     thread_safe: bool = False
     consistency: Literal["immediate", "eventual"] = "immediate"
+    traceless: bool = False
 
     def __post_init__(self) -> None:
         for name, known in WORDS.items():
