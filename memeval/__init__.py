@@ -114,7 +114,9 @@ _HOMES = {
     "write_report": "memeval.report",
     "write_results": "memeval.files.resultsfile",
 }
-_ROOMS = frozenset({"datasets", "drift", "embedders", "frames", "plots", "sessions", "spec"})
+_ROOMS = frozenset(
+    {"datasets", "drift", "embedders", "frames", "plots", "server", "sessions", "spec"}
+)
 
 __all__ = sorted([*_HOMES, *_ROOMS, "__version__"])
 
@@ -124,6 +126,7 @@ if TYPE_CHECKING:
     from memeval import embedders as embedders
     from memeval import frames as frames
     from memeval import plots as plots
+    from memeval import server as server
     from memeval import sessions as sessions
     from memeval import spec as spec
     from memeval.adding import append_probe as append_probe

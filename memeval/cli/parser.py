@@ -23,6 +23,7 @@ from memeval.cli import (
     run,
     runs,
     schema,
+    serve,
     simulate,
 )
 from memeval.cli.console import say, show
@@ -36,6 +37,7 @@ VERBS: dict[str, ModuleType] = {
     "compare": compare,
     "accept": accept,
     "evaluate": evaluate,
+    "serve": serve,
     "lint": lint,
     "add": add,
     "history": history,
