@@ -19,7 +19,7 @@ MEASURING = (
     "mutating", "relations", "relating", "simulate", "simulating", "checkup", "evaluation",
     "evaluating", "server", "serving",
 )  # fmt: skip
-FRONT = ("cli", "__main__", "__init__")  # stand before both wings
+FRONT = ("cli", "__main__", "__init__", "pytest_plugin", "pytest_items")  # stand before both wings
 READING = sorted({path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in MODULES}
                  - {*MEASURING, *FRONT})  # fmt: skip
 

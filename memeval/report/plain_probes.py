@@ -86,7 +86,7 @@ def failing_text(run: Run, limit: int | None = None) -> str:
     told = ledger.failing if limit is None else ledger.failing[: max(0, limit)]
     title = f"FAILING PROBES: {len(ledger.failing)} of {len(ledger.results)}"
     blocks = [f"{title}; texts are cut to one line"]
-    blocks += ["\n".join(_failing(n, ledger.detail(name))) for n, name in enumerate(told, 1)]
+    blocks += ["\n".join(_failing(f"{n}.", ledger.detail(name))) for n, name in enumerate(told, 1)]
     more = len(ledger.failing) - len(told)
     if more:
         blocks.append(
@@ -95,8 +95,21 @@ def failing_text(run: Run, limit: int | None = None) -> str:
     return "\n\n".join(blocks)
 
 
-def _failing(n: int, detail: Detail) -> Iterator[str]:
-    yield paragraph(f"{detail.row.name}: {detail.row.outcome}", 4, first=f"{n}.")
+def probe_text(ledger: Ledger, name: str) -> str:
+    """What went wrong in one probe, in lines of at most 80 columns.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Of the run.
+    name : str
+        Of a probe in it.
+    """
+    return "\n".join(_failing("", ledger.detail(name)))
+
+
+def _failing(number: str, detail: Detail) -> Iterator[str]:
+    yield paragraph(f"{detail.row.name}: {detail.row.outcome}", 4, first=number)
     if detail.cause is not None:
         yield _line("cause", f"{detail.cause.cause}: {detail.cause.meaning}")
         yield _line("because", detail.cause.because)
