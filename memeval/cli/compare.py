@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memeval.cli import options
+from memeval.cli import options, publishing
 from memeval.cli.console import say, show
 from memeval.cli.files import RESULTS
 from memeval.cli.forms import rows, show_json
@@ -102,6 +102,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="with --confirm: the store that was run (default: as for memeval run)",
     )
+    publishing.add_github(parser)
     options.add_output(parser)
 
 
@@ -160,6 +161,11 @@ def execute(args: argparse.Namespace) -> int:
         verdict = dataclasses.replace(made.verdict, exit_code=UNDECIDED)
         made = dataclasses.replace(made, verdict=verdict)
     _show(made, args.format)
+    if args.github:
+        from memeval.report import comparison_text, github
+
+        summary = comparison_text.comparison_markdown(made, MOST_CHANGES)
+        publishing.publish(github.compared(made), summary, args)
     return made.verdict.exit_code
 
 

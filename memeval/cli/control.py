@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from memeval.cli import choosing, looks, options
+from memeval.cli import choosing, looks, options, publishing
 from memeval.cli.console import show
 from memeval.cli.forms import form, rows, show_json, show_relations
 from memeval.cli.planning import show_plan
@@ -29,7 +29,7 @@ twice and deleted in your store, and the answers must agree. Exit code 0: they
 do; 1: they do not."""
 EXAMPLE = "memeval control --store sqlite --format markdown"
 # Options of probes, which relations do without.
-OF_PROBES = ("tag", "name", "failed_last", "holdout", "repeats", "dry_run")
+OF_PROBES = ("tag", "name", "failed_last", "holdout", "repeats", "dry_run", "github")
 STAGES = (
     "your store",
     "null store",
@@ -53,6 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="check only what must hold whatever the right answers are (writes everyday records; "
         "those of --probes where it is given)",
     )
+    publishing.add_github(parser)
     options.add_output(parser)
 
 
@@ -76,6 +77,12 @@ def execute(args: argparse.Namespace) -> int:
             .controls_text(controls.frame, controls.validity, controls.real)
             .strip("\n")
         )
+    if args.github:
+        from memeval.report import github, markdown
+
+        summary = markdown.controls_text(controls.frame, controls.validity, controls.real)
+        told = github.controlled(controls.validity, controls.verdict)
+        publishing.publish(told, f"## Controls\n\n{summary}", args)
     return controls.verdict.exit_code
 
 

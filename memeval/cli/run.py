@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from memeval.cli import choosing, files, looks, options
+from memeval.cli import choosing, files, looks, options, publishing
 from memeval.cli.console import say
 from memeval.cli.diagnosing import announce, diagnosed
 from memeval.cli.forms import show_run
@@ -25,6 +25,7 @@ again why probes failed, and say which to mend first. Writes a results file to
 commit, and keeps the full run in .memeval/runs. Exit code 1 on a leak,
 a broken contract, a floor, or more failed searches than allowed; 4 where the
 suite is invalid."""
+MOST_TOLD = 20
 EXAMPLE = "memeval run --store sqlite --floor recall_all=0.5"
 
 
@@ -35,7 +36,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_asking(parser)
     options.add_bounds(parser)
     options.add_diagnosis(parser)
-    options.add_files(parser.add_argument_group("files"))
+    group = parser.add_argument_group("files")
+    options.add_files(group)
+    group.add_argument(
+        "--junit", type=options.filled, metavar="FILE", help="JUnit XML, a test case for each probe"
+    )
+    publishing.add_github(parser)
     options.add_output(parser)
 
 
@@ -50,6 +56,8 @@ def execute(args: argparse.Namespace) -> int:
         passes = [(args.repeats or 1, not args.no_repeat_check)]
         return show_plan(suite, make_store, told, args, passes)
     out = files.check_target(args.out or config.out or files.RESULTS)
+    if args.junit is not None:
+        files.check_place(args.junit)
     from memeval.runner import run
 
     with progress(quiet=args.quiet) as shown:
@@ -60,7 +68,23 @@ def execute(args: argparse.Namespace) -> int:
         write_files(made, out, args)
     finally:  # a run that was paid for is shown even where it cannot be kept
         show_run(made, args.format)
+    _publish(made, args)
     return made.verdict.exit_code
+
+
+def _publish(made: Run, args: argparse.Namespace) -> None:
+    """Tell those who do not read a terminal."""
+    if args.junit is not None:
+        from memeval.atomic import write_whole
+        from memeval.report.junit import junit_xml
+
+        write_whole(args.junit, junit_xml(made.without_texts() if args.no_texts else made))
+        say(f"wrote {args.junit}", quiet=args.quiet)
+    if args.github:
+        from memeval.report import github, markdown
+
+        told = made if not args.no_texts else made.without_texts()
+        publishing.publish(github.ran(told), markdown.report_text(told, MOST_TOLD), args)
 
 
 def write_files(made: Run, out: Path, args: argparse.Namespace) -> None:
