@@ -17,6 +17,7 @@ from memeval.cli import (
     env,
     evaluate,
     history,
+    init,
     lint,
     mutate,
     report,
@@ -29,6 +30,7 @@ from memeval.cli import (
 from memeval.cli.console import say, show
 
 VERBS: dict[str, ModuleType] = {
+    "init": init,
     "control": control,
     "run": run,
     "report": report,
@@ -53,6 +55,7 @@ TAKES = {
     "accept": "[RUN|RESULTS] --reason TEXT ",
     "evaluate": "REQUEST.json ",
     "history": "[RESULTS.json] ",
+    "init": "[DIR] ",
     "runs": "[FOLDER] ",
 }
 _EPILOG = """\
