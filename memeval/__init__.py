@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 _HOMES = {
     "Advance": "memeval.record",
     "BaseStore": "memeval.stores.base",
+    "Calls": "memeval.calls",
     "Capabilities": "memeval.stores.base",
     "Comparability": "memeval.comparing.comparability",
     "Comparison": "memeval.comparison",
@@ -98,9 +99,11 @@ _HOMES = {
     "rank_expected": "memeval.rankings",
     "read_outcomes": "memeval.outcomes",
     "recall_curve": "memeval.curves",
+    "requests_of": "memeval.calls",
     "resolve": "memeval.stores.base",
     "run": "memeval.runner",
     "run_controls": "memeval.controls",
+    "run_of_answers": "memeval.calls",
     "run_simulation": "memeval.simulate",
     "save_run": "memeval.files.runfiles",
     "save_simulation": "memeval.simulation",
@@ -133,6 +136,9 @@ if TYPE_CHECKING:
     from memeval.baseline import accept as accept
     from memeval.breakdown import lexical_overlap as lexical_overlap
     from memeval.breakdown import summarize_by_tag as summarize_by_tag
+    from memeval.calls import Calls as Calls
+    from memeval.calls import requests_of as requests_of
+    from memeval.calls import run_of_answers as run_of_answers
     from memeval.comparing.comparability import Comparability as Comparability
     from memeval.comparing.comparability import compare_manifests as compare_manifests
     from memeval.comparing.ranked import outcomes_of_rankings as outcomes_of_rankings
