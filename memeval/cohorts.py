@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import islice
+from typing import Any
 
 from memeval.given import Given
 from memeval.probe import Probe
@@ -25,6 +26,7 @@ from memeval.words import FUNCTION_WORDS
 
 COHORTS = 4
 MOST_COHORTS = 8
+_FIELDS = tuple(field.name for field in fields(Probe))
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
@@ -191,7 +193,7 @@ def planted(
     if reason:
         raise ValueError(f"probe {probe.name!r} cannot be planted twice: {reason}")
     rename = (names or renaming([probe], cohort)).of(probe.names) if cohort else Renaming()
-    return _copied(probe, cohort, rename, _shift(probe, at), {})
+    return _copied(probe, cohort, rename, shift_of(probe, at), {})
 
 
 def _copied(
@@ -204,22 +206,46 @@ def _copied(
         given = Given(_op(op, rename, suffix, shift) for op in probe.given)
     if probe.history is not None:
         histories[probe.history] = given
-    return replace(
-        probe,
-        name=f"{probe.name}@{cohort}",
-        query=rename.apply(probe.query),
-        given=given,
-        expect=tuple(
+    changes: dict[str, Any] = {
+        "name": f"{probe.name}@{cohort}",
+        "query": rename.apply(probe.query),
+        "given": given,
+        "expect": tuple(
             entry + suffix if isinstance(entry, str) else tuple(name + suffix for name in entry)
             for entry in probe.expect
         ),
-        forbid=tuple(name + suffix for name in probe.forbid),
-        stale=tuple(name + suffix for name in probe.stale),
-        canary=tuple(map(rename.apply, probe.canary)),
-        near=tuple(map(rename.apply, probe.near)),
-        names=tuple(map(rename.apply, probe.names)),
-        now=_moved(probe.now, shift),
-    )
+        "forbid": tuple(name + suffix for name in probe.forbid),
+        "stale": tuple(name + suffix for name in probe.stale),
+        "canary": tuple(map(rename.apply, probe.canary)),
+        "near": tuple(map(rename.apply, probe.near)),
+        "names": tuple(map(rename.apply, probe.names)),
+        "now": _moved(probe.now, shift),
+    }
+    if probe.canary and rename.words:  # a fresh name may be a canary: the one fault a copy can get
+        return replace(probe, **changes)
+    return _unchecked(probe, changes)
+
+
+def _unchecked(probe: Probe, changes: Mapping[str, Any]) -> Probe:
+    """A probe like another one; both are known to be sound, and a check is dear."""
+    copy: Probe = object.__new__(Probe)
+    said = vars(probe)
+    vars(copy).update({name: said[name] for name in _FIELDS}, filter=dict(probe.filter), **changes)
+    return copy
+
+
+def moved(probe: Probe, by: timedelta) -> Probe:
+    """Move all times of a copy that has a history of its own.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> told = [Record("r1", "Noodle bar.", at=datetime(2026, 3, 1, tzinfo=UTC))]
+    >>> moved(Probe("lunch", "Where is lunch?", told), timedelta(days=2)).records[0].at.day
+    3
+    """
+    given = Given(_op(op, Renaming(), "", by) for op in probe.given)
+    return _unchecked(probe, {"given": given, "now": _moved(probe.now, by)})
 
 
 def plant(probes: Sequence[Probe], cohort: int, *, at: datetime | None = None) -> list[Probe]:
@@ -243,7 +269,7 @@ def plant(probes: Sequence[Probe], cohort: int, *, at: datetime | None = None) -
     kept = probes if cohort == 0 else [probe for probe in probes if why_not(probe) is None]
     histories: dict[str, Given] = {}
     return [
-        _copied(probe, cohort, names.of(probe.names), _shift(probe, at), histories)
+        _copied(probe, cohort, names.of(probe.names), shift_of(probe, at), histories)
         for probe in kept
     ]
 
@@ -286,7 +312,8 @@ def _suffix(probe: Probe, cohort: int) -> str:
     return f"-{hashlib.sha256(of.encode()).hexdigest()[:8]}-{cohort}"
 
 
-def _shift(probe: Probe, at: datetime | None) -> timedelta:
+def shift_of(probe: Probe, at: datetime | None) -> timedelta:
+    """How far the times of a probe move where it is planted at a time, as in `planted`."""
     said = [record.at for record in probe.records if record.at is not None]
     latest = max(said, default=None)
     own = latest if probe.history is not None or probe.now is None else probe.now
@@ -308,12 +335,13 @@ def _op(op: Op, rename: Renaming, suffix: str, shift: timedelta) -> Op:
         return Delete(op.id + suffix)
     if not isinstance(op, Record):
         return op
-    return replace(
-        op,
-        id=op.id + suffix,
-        text=rename.apply(op.text),
-        unit=None if op.unit is None else rename.apply(op.unit),
-        supersedes=tuple(name + suffix for name in op.supersedes),
-        at=_moved(op.at, shift),
-        expires=_moved(op.expires, shift),
+    return Record(
+        op.id + suffix,
+        rename.apply(op.text),
+        op.scope,
+        _moved(op.at, shift),
+        None if op.unit is None else rename.apply(op.unit),
+        tuple(name + suffix for name in op.supersedes),
+        _moved(op.expires, shift),
+        op.meta,
     )

@@ -36,6 +36,8 @@ DRIFT_PROBES: Schema = (
     Column("recall_all", "boolean", "every expected group in the top k; NA for negatives"),
     Column("passed", "bool", "whether the probe passed", required=True),
     Column("n_leaked", "int64", "leaking records"),
+    Column("n_contract", "int64", "contract checks broken"),
+    Column("breaches", "str", "codes of broken contract checks, blank separated; NA when none"),
     Column("latency_ms", "float64", "the scored search alone", "ms"),
     Column("displaced_by", "str", "ids of the records in its place, blank separated; NA: none"),
     Column("cause", "str", "why it was lost, in the words of causes; NA where it was not"),

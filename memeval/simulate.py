@@ -2,48 +2,47 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
-from numbers import Real
 from typing import Any
 
 import pandas as pd
 
 from memeval import frames
 from memeval.cohorts import MOST_COHORTS
-from memeval.drifting.trend import check_margin
-from memeval.environment import environment, tool_version
-from memeval.errors import MemevalError
+from memeval.environment import environment
 from memeval.files.growthjournal import GrowthJournal
 from memeval.harness.options import Options
 from memeval.harness.selfcheck import SelfCheck, self_check
-from memeval.hashes import digest
-from memeval.plain import plain
 from memeval.probe import Probe
 from memeval.record import Advance
 from memeval.sessions import (
     GENERATOR_VERSION,
     SessionSource,
     generator_for,
-    sessions_from,
-    sessions_jsonl,
 )
-from memeval.simulating.alone import asked_alone, disturbed
+from memeval.simulating.alone import asked_alone
 from memeval.simulating.growth import Growth
+from memeval.simulating.judging import validity_of
 from memeval.simulating.plan import Plan, check_whole, planned
+from memeval.simulating.refusing import (
+    MOST_SESSIONS,
+    check_asking,
+    check_bounds,
+    check_calls,
+    check_journal,
+    taken,
+)
+from memeval.simulating.telling import ASKED, key_of, notes_of, source_of
 from memeval.simulation import Simulation
 from memeval.stores.base import resolve
 from memeval.stores.bound import BoundStore, Meter, View
 from memeval.suite import Suite
-from memeval.text import count
+from memeval.verdicts import Validity
 
 COHORTS = 4
-ASKED = {
-    True: "what was asked at a checkpoint was taken back, and a fresh cohort planted each time",
-    False: "the store can take nothing back: it was asked as it is, and no cohort planted afresh",
-}
 Progress = Callable[[int, int, str], object]
 
 
@@ -72,6 +71,7 @@ def run_simulation(
     journal: str | os.PathLike[str] | None = None,
     resume: bool = False,
     progress: Progress | None = None,
+    validity: Validity | None = None,
 ) -> Simulation:
     """Grow one store over many sessions, and ask copies of the probes as it grows.
 
@@ -109,11 +109,16 @@ def run_simulation(
         again.
     progress : callable, optional
         ``progress(done, total, label)`` after each session and checkpoint, in records.
+    validity : Validity, optional
+        What was judged of the suite, such as ``memeval.run_controls(...).validity``. By default a
+        suite is judged as `memeval.run` does, by closed forms; a bare list of probes stays
+        unchecked.
 
     Returns
     -------
     Simulation
         Tables, trends and a verdict; what else is worth knowing stands in ``manifest["notes"]``.
+        Of an invalid suite no number is shown.
         Interrupted by the keyboard after a checkpoint, it holds what there is, and
         ``manifest["complete"]`` is False.
 
@@ -150,7 +155,13 @@ def run_simulation(
     """
     suite = Suite.of(probes)
     check_whole("consolidate_every", consolidate_every, 1)
-    _check_bounds(margin, budget_ms)
+    check_bounds(margin, budget_ms)
+    check_asking(
+        timeout_s=timeout_s, retries=retries, settle_s=settle_s, poll_s=poll_s,
+        max_calls=max_calls,
+    )  # fmt: skip
+    check_calls(retrieve=retrieve, progress=progress)
+    check_journal(journal, resume)
     plan = plan_simulation(
         suite, sessions=sessions, seed=seed, every=every, checkpoints=checkpoints,
         cohorts=cohorts, source=source,
@@ -167,22 +178,18 @@ def run_simulation(
         settle_s=settle_s,
         poll_s=poll_s,
     )
+    judged = validity_of(probes, suite, validity)
     make = options.binding(resolve(make_store), Meter(max_calls))
     checked = self_check(make, options)
-    key = {
-        "suite": suite.content_hash,
-        "seed": seed,
-        "sessions": len(plan.sessions),
-        "source": _source(plan, source is None),
-        "checkpoints": list(plan.checkpoints),
-        "cohorts": sorted(plan.cohorts),
-        "consolidate_every": consolidate_every,
-        "options": _told(options),
-        "store": str(checked.info.get("name", "store")),
-        "store_info": plain(checked.info),
-        "memeval": tool_version(),
-    }
-    kept = None if journal is None else GrowthJournal(journal, key, resume=resume)
+    key = key_of(
+        suite, plan, options, checked,
+        source=source_of(plan, source is None), consolidate_every=consolidate_every,
+    )  # fmt: skip
+    kept = (
+        None
+        if journal is None
+        else GrowthJournal(journal, key, resume=resume, validity=asdict(judged))
+    )
     growth = Growth(plan, options, consolidate_every, progress, kept)
     if kept is None or 0 not in kept.found:
         growth.alone = _alone(plan, make, checked, options)
@@ -197,7 +204,7 @@ def run_simulation(
         "complete": growth.done == len(plan.sessions),
         "planted_once": len(suite) - len(plan.twice),
         "neighbours": growth.neighbours,
-        "notes": list(_notes(growth, checked, sessions)),
+        "notes": list(notes_of(growth, checked, sessions)),
         "environment": environment(),
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
@@ -209,6 +216,7 @@ def run_simulation(
         queries={probe.name: probe.query for probe in suite},
         margin=margin,
         budget_ms=budget_ms,
+        validity=judged,
     )
 
 
@@ -248,42 +256,13 @@ def plan_simulation(
     >>> plan.checkpoints, sorted(plan.cohorts)
     ((0, 4, 8), [0, 2, 4, 6])
     """
-    check_whole("sessions", sessions, 1)
+    check_whole("sessions", sessions, 1, MOST_SESSIONS)
     check_whole("seed", seed, 0)
     check_whole("cohorts", cohorts, 1, MOST_COHORTS - 1)
     # One cohort more is planted at each checkpoint, and sessions answer none of its probes.
     given = source if source is not None else generator_for(suite, seed, cohorts=cohorts + 1)
-    written = tuple(sessions_from(given, sessions))
+    written = taken(given, sessions)
     return planned(suite, written, cohorts=cohorts, every=every, checkpoints=checkpoints)
-
-
-def _check_bounds(margin: float, budget_ms: float) -> None:
-    """Refuse what the tables could not be read with, before anything is paid for."""
-    check_margin(margin)
-    if not isinstance(budget_ms, Real) or not 0.0 < float(budget_ms) < math.inf:
-        raise MemevalError(
-            f"budget_ms is {budget_ms!r}, wanted milliseconds above 0; leave it out for 100"
-        )
-
-
-def _source(plan: Plan, generated: bool) -> str:
-    """What the sessions are, for a journal to go on with the same."""
-    if generated:
-        return f"generator, version {GENERATOR_VERSION}"
-    return f"own, {digest(list(sessions_jsonl(plan.sessions)))}"
-
-
-def _told(options: Options) -> dict[str, Any]:
-    """The options that change an answer."""
-    retrieve = options.retrieve
-    named = None if retrieve is None else getattr(retrieve, "__qualname__", type(retrieve).__name__)
-    return {
-        "retrieve": named,
-        "timeout_s": options.timeout_s,
-        "retries": options.retries,
-        "contract_checks": options.contract_checks,
-        "opaque_ids": options.opaque_ids,
-    }
 
 
 def _alone(
@@ -294,31 +273,6 @@ def _alone(
         return None
     probes = [probe for probe in plan.cohorts[0] if Advance not in probe.state.kinds]
     return asked_alone(probes, make, checked, options)
-
-
-def _notes(growth: Growth, checked: SelfCheck, sessions: int) -> Iterator[str]:
-    n, done = len(growth.plan.sessions), growth.done
-    if n < sessions:
-        yield f"the source ended after {count(n, 'session')}, asked for were {sessions}"
-    if done < n:
-        yield f"ended by the keyboard after {done} of {count(n, 'session')}"
-    refused = {row["probe"] for row in growth.rows if row["status"] == "not_supported"}
-    if refused:
-        named = ", ".join(sorted(refused)[:5]) + (", ..." if len(refused) > 5 else "")
-        yield f"{count(len(refused), 'probe')} the store cannot take, and nothing counts: {named}"
-    if growth.n_skipped:
-        yield f"{growth.n_skipped} deletes and advances of the sessions are none the store can do"
-    if checked.capabilities.scoping == "none":
-        yield "scopes not measured: the store has none"
-    if checked.capabilities.scoping == "client":
-        yield "the adapter, not the store, keeps the scopes: its filtered answer is graded"
-    if not growth.options.contract_checks:
-        yield "contract not checked: contract_checks=False was asked for"
-    if growth.left_behind:
-        yield f"{growth.left_behind} records could not be removed from the store"
-    said = None if growth.neighbours is None else disturbed(growth.neighbours)
-    if said is not None:
-        yield said
 
 
 def _table(rows: list[dict[str, Any]], schema: frames.Schema) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,13 @@ import pandas as pd
 from memeval import drift as reading
 from memeval import frames
 from memeval.atomic import write_whole
+from memeval.drifting.deciding import decide
 from memeval.errors import FrameError, RunFileError
 from memeval.files.saved import read_saved, strict
+from memeval.plain import plain
 from memeval.text import count, visible
-from memeval.verdicts import Verdict
+from memeval.typed import typed
+from memeval.verdicts import UNCHECKED, Validity, Verdict
 
 FORMAT = "memeval simulation"
 VERSION = 1
@@ -28,6 +31,11 @@ TABLES = {
     "sizes": frames.SIZES,
 }
 HEADLINE = "recall_all"
+OLDER = Validity(
+    "unchecked",
+    notes=("an older file: nobody has judged its suite",),
+    next_step="judge the suite with memeval control",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +57,9 @@ class Simulation:
         What each probe asks, for whoever reads the tables.
     margin, budget_ms : float
         Net fall that would matter, and what the 95th percentile of the latency should stay below.
+    validity : Validity
+        Whether the suite can carry its numbers. Of an invalid one none is shown; the tables are
+        there by name all the same.
     """
 
     drift_probes: pd.DataFrame
@@ -58,6 +69,7 @@ class Simulation:
     queries: Mapping[str, str] = field(default_factory=dict)
     margin: float = 0.10
     budget_ms: float = 100.0
+    validity: Validity = UNCHECKED
 
     @cached_property
     def drift(self) -> pd.DataFrame:
@@ -116,34 +128,32 @@ class Simulation:
         )
 
     @property
+    def withheld(self) -> bool:
+        """Whether every number must be kept back, since the suite is invalid."""
+        return self.validity.status == "invalid"
+
+    @cached_property
     def verdict(self) -> Verdict:
-        """FAIL on a leak or a decline, PASS where recall is flat, else CANNOT TELL."""
-        leaking = self.drift_probes.loc[self.drift_probes["n_leaked"] > 0, "probe"]
-        if len(leaking):
-            named = ", ".join(visible(name, 60) for name in leaking.drop_duplicates()[:5])
-            return Verdict(
-                "FAIL",
-                f"leaks in {count(leaking.nunique(), 'probe')} as the store grew: {named}",
-                "find out why the store returned what it must not; a leak is never traded off",
-                1,
-            )
-        if self.trend.verdict == "decline":
-            step = "read which probes were lost and at which size: .lost, and .slopes on why"
-            return Verdict("FAIL", f"DECLINE: {self.trend.reason}", step, 1)
-        if self.trend.verdict == "flat":
-            step = "grow it further: what is flat at this size may fall at the next"
-            return Verdict("PASS", f"FLAT: {self.trend.reason}", step, 0)
-        step = "simulate more sessions, or with more probes that have names"
-        return Verdict("CANNOT TELL", self.trend.reason, step, 0)
+        """INVALID where the suite is; FAIL on a leak, a broken contract, or a decline.
+
+        PASS where recall is flat, else CANNOT TELL.
+        """
+        return decide(self)
 
     def __repr__(self) -> str:
+        from memeval.report.layout import fitted
+
         verdict = self.verdict
         head = (
             f"Simulation of {count(int(self.manifest.get('sessions_done', 0)), 'session')} on "
             f"{visible(str(self.manifest.get('store', 'store')))}: {verdict.word}: {verdict.reason}"
         )
+        if self.withheld:
+            return fitted(f"{head}\nno number of an invalid suite is shown\n{verdict.next_step}")
+        weak = self.validity.reasons if self.validity.status == "weak" else ()
+        thin = f"\nthe suite is weak: {'; '.join(weak)}" if weak else ""
         shown = self.slopes[["metric", "curve", "slope_per_1k", "low", "high", "n", "verdict"]]
-        return f"{head}\n{shown.to_string(index=False)}"
+        return fitted(f"{head}{thin}\n{shown.to_string(index=False)}")
 
     def _repr_html_(self) -> str:
         from memeval.report.drift_notebook import simulation_html
@@ -179,6 +189,7 @@ def save_simulation(simulation: Simulation, path: str | os.PathLike[str]) -> Pat
         "queries": dict(simulation.queries),
         "margin": simulation.margin,
         "budget_ms": simulation.budget_ms,
+        "validity": asdict(simulation.validity),
         "tables": tables,
     }
     return write_whole(path, strict(payload) + "\n")
@@ -195,7 +206,8 @@ def load_simulation(path: str | os.PathLike[str]) -> Simulation:
     Returns
     -------
     Simulation
-        Equal tables with equal dtypes.
+        Equal tables with equal dtypes; of an older file, which does not say what was judged of its
+        suite, unchecked.
 
     Raises
     ------
@@ -221,6 +233,7 @@ def load_simulation(path: str | os.PathLike[str]) -> Simulation:
             queries={str(name): str(query) for name, query in payload["queries"].items()},
             margin=float(payload["margin"]),
             budget_ms=float(payload["budget_ms"]),
+            validity=read_validity(payload["validity"]) if "validity" in payload else OLDER,
         )
     except (
         LookupError, TypeError, ValueError, OverflowError, AttributeError, FrameError,
@@ -228,6 +241,20 @@ def load_simulation(path: str | os.PathLike[str]) -> Simulation:
         raise RunFileError(
             f"{path}: the simulation is damaged ({error}); restore it, or simulate again"
         ) from error
+
+
+def read_validity(told: Mapping[str, Any]) -> Validity:
+    """Read what was judged of a suite back from plain values.
+
+    Raises
+    ------
+    TypeError, ValueError, AttributeError
+        If they are no such thing.
+    """
+    words: dict[str, Any] = {
+        n: tuple(v) if isinstance(v, list) else v for n, v in plain(told).items()
+    }
+    return typed(Validity(**words))
 
 
 def _columns(frame: pd.DataFrame) -> dict[str, list[Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,12 +17,15 @@ from hypothesis import strategies as st
 from memeval.cohorts import (
     MOST_COHORTS,
     Renaming,
+    moved,
     plant,
     planted,
     renaming,
+    shift_of,
     unplantable,
     why_not,
 )
+from memeval.errors import ProbeError
 from memeval.given import Given
 from memeval.loading import load, load_text
 from memeval.probe import Probe
@@ -313,3 +317,73 @@ def test_one_probe_is_planted_as_in_the_suite(shipped: Suite) -> None:
     whole = {copy.name: copy for copy in plant(shipped, 2)}
     own = next(p for p in shipped if p.name == "which-office-now")
     assert planted(own, 2, names=renaming(shipped, 2)) == whole["which-office-now@2"]
+
+
+MOMENTS = st.one_of(st.none(), st.datetimes(datetime(1990, 1, 1), timezones=st.just(UTC)))
+OFTEN = st.sampled_from(["Ana has the key.", "ANA, ana!", "Hm.", "Zoë and Ana met."])
+
+
+@st.composite
+def askable(draw: st.DrawFn) -> Probe:
+    """Any probe that copies can be made of, and some that they cannot."""
+    n = draw(st.integers(1, 4))
+    told: list[Record | Delete | Consolidate | Advance] = [
+        Record(
+            f"r{i}", draw(OFTEN), draw(st.sampled_from(["default", "team"])), draw(MOMENTS),
+            draw(st.sampled_from([None, "Ana's key"])),
+            ("r0",) if i and draw(st.booleans()) else (),
+            draw(MOMENTS), draw(st.sampled_from([{}, {"type": "note"}])),
+        )
+        for i in range(n)
+    ]  # fmt: skip
+    told += draw(st.lists(st.sampled_from([Consolidate(), Advance(timedelta(days=1))]), max_size=1))
+    told += [Delete("r0")] if draw(st.booleans()) else []
+    return Probe(
+        "p", draw(st.sampled_from(["Where is Ana?", "Who has it?", "What of Ana in 2026?"])),
+        told, (), draw(st.sampled_from([(), ("r0",)])), draw(st.integers(1, 9)),
+        stale=draw(st.sampled_from([(), ("r0",)])), now=draw(MOMENTS),
+        canary=draw(st.sampled_from([(), ("Cork",)])), near=draw(st.lists(OFTEN, max_size=1)),
+        filter=draw(st.sampled_from([{}, {"type": "note"}])), names=["Ana"], why="a reason",
+        history=draw(st.sampled_from([None, "h"])), tags=["a"], must=draw(st.booleans()),
+    )  # fmt: skip
+
+
+def checked(copy: Probe) -> Probe:
+    """The same, made as a user makes one: with every check."""
+    return Probe(**{field.name: getattr(copy, field.name) for field in fields(Probe)})
+
+
+def assert_sound(copy: Probe) -> None:
+    again = checked(copy)
+    for field in fields(Probe):
+        mine, theirs = getattr(copy, field.name), getattr(again, field.name)
+        assert mine == theirs and type(mine) is type(theirs), field.name
+    assert copy.content_hash == again.content_hash and hash(copy) == hash(again)
+
+
+@given(askable(), st.integers(0, 2), MOMENTS)
+def test_a_copy_is_what_the_checks_would_make_of_it(
+    own: Probe, cohort: int, at: datetime | None
+) -> None:
+    if cohort and why_not(own):
+        return
+    copy = planted(own, cohort, at=at)
+    assert_sound(copy)
+    assert copy.filter is not own.filter
+    if own.history is None:
+        assert_sound(moved(planted(own, cohort), shift_of(own, at)))
+        assert moved(planted(own, cohort), shift_of(own, at)) == copy
+
+
+def test_copies_of_the_shipped_suite_are_sound(copies: list[list[Probe]]) -> None:
+    for copy in (copy for cohort in copies[:3] for copy in cohort):
+        assert_sound(copy)
+
+
+def test_a_copy_whose_canary_would_stand_in_its_query_is_refused() -> None:
+    told = [Record("r1", "The samples are dry.")]
+    own = Probe("p", "Where are the samples?", told, ["r1"], names=["samples"])
+    names = renaming([own], 1)
+    marked = Probe("p", own.query, told, ["r1"], names=["samples"], canary=[names.words[0][1]])
+    with pytest.raises(ProbeError, match="stands in the query"):
+        planted(marked, 1, names=names)

@@ -443,3 +443,153 @@ def test_a_store_that_takes_no_new_record_loses_against_a_sound_one() -> None:
     assert drift.headline(full).verdict == "decline"
     assert drift.compare_drift(sound, full).difference.verdict == "decline"
     assert drift.compare_drift(full, sound).difference.verdict != "decline"
+
+
+LAWS_BEYOND = {
+    "linear": lambda n: 2.0 + 0.005 * n,
+    "linearithmic": lambda n: 2.0 + 0.0006 * n * np.log(n),
+    "quadratic": lambda n: 2.0 + 3e-7 * n * n,
+}
+# Where each is 100 ms: 98 / 0.005; n log n = 98 / 0.0006, found by halving; sqrt(98 / 3e-7).
+MEETS = {"linear": 19_600, "linearithmic": 16_789, "quadratic": 18_074}
+
+
+@pytest.mark.parametrize("law", MEETS)
+def test_the_crossing_is_that_of_the_law_that_fits(law: str) -> None:
+    found = drift.latency_shape(SIZES, LAWS_BEYOND[law](SIZES))
+    assert found.law == law
+    assert found.crossing == pytest.approx(MEETS[law], abs=1)
+    assert found.at(found.crossing) == pytest.approx(100.0)
+    assert found.low == pytest.approx(found.crossing) == found.high
+    far = drift.latency_shape(SIZES, LAWS_BEYOND[law](SIZES), budget_ms=1e5)
+    assert math.isinf(far.crossing) and "stays below 100000 ms up to 64,000" in far.reason
+
+
+@pytest.mark.parametrize("law", MEETS)
+def test_the_interval_covers_the_crossing_of_any_law(law: str) -> None:
+    rng, covered, told = np.random.default_rng(3), 0, 0
+    for _ in range(40):
+        noisy = LAWS_BEYOND[law](SIZES) * np.exp(rng.normal(0, 0.1, 8))
+        found = drift.latency_shape(SIZES, noisy)
+        told += math.isfinite(found.crossing)
+        covered += found.low <= MEETS[law] <= found.high
+    assert told >= 32
+    assert covered >= 0.8 * told  # 0.90 to 0.91 of 150 at this noise; nine in ten are meant
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_a_store_that_answers_each_probe_always_alike_has_flat_curves(data: st.DataObject) -> None:
+    n = data.draw(st.integers(1, 6))
+    share = [data.draw(st.sampled_from([0.0, 1.0])) for _ in range(n)]
+    planted = [data.draw(st.sets(st.sampled_from([0, 4, 9]), min_size=1)) for _ in range(n)]
+    gaps = data.draw(st.sets(st.tuples(st.integers(0, 5), st.sampled_from([4, 9, 20]))))
+    rows = [
+        (f"p{probe}", cohort, session, 100 * session + 10, share[probe])
+        for probe in range(n)
+        for cohort in planted[probe]
+        for session in (0, 4, 9, 20)
+        if session >= cohort and (probe, session) not in gaps
+    ]
+    names = ["probe", "cohort", "session", "n_records", "recall_all"]
+    log = pd.DataFrame(rows, columns=names).sample(frac=1, random_state=1)
+    for read in (drift.retention, drift.crowding):
+        again = log.groupby("probe")["cohort"].nunique().gt(1).any()
+        curve = read(log)
+        lines = (
+            [curve] if again or read is drift.crowding else [c for _, c in curve.groupby("cohort")]
+        )
+        for line in lines:
+            assert line["value"].nunique() <= 1
+            assert line["n"].nunique() <= 1
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=6))
+def test_all_cohorts_together_are_flat_where_every_probe_is(told: list[tuple[bool, bool]]) -> None:
+    rows = [
+        {"probe": f"p{n}", "cohort": cohort, "session": session, "n_records": 100 * session + 10,
+         "kind": "positive", "status": "ok", "rank": 1 if passes else None, "ndcg": float(passes),
+         "recall_all": passes, "passed": passes, "n_leaked": 0}
+        for n, (passes, again) in enumerate(told)
+        for cohort in ((0, 4) if again else (0,))
+        for session in (0, 4, 9)
+        if session >= cohort
+    ]  # fmt: skip
+    made = drift.by_checkpoint(pd.DataFrame(rows))
+    together = made[made["cohort"].isna()]
+    for metric in ("recall_all", "mrr", "ndcg", "passed"):
+        line = together[together["metric"] == metric]
+        assert line["value"].nunique() == 1 and set(line["n"]) == {len(told)}
+
+
+def test_a_probe_that_is_planted_once_does_not_pass_for_age() -> None:
+    # Both probes never change; "once" is always wrong and stands in cohort 0 alone.
+    rows = [("once", 0, session, 0.0) for session in (0, 9)]
+    rows += [("often", cohort, session, 1.0) for cohort, session in ((0, 0), (0, 9), (9, 9))]
+    log = pd.DataFrame(rows, columns=["probe", "cohort", "session", "recall_all"])
+    log["n_records"] = log["session"] * 100 + 10
+    curve = drift.retention(log)
+    assert curve[["age", "session", "value", "n"]].values.tolist() == [
+        [0, 0, 1.0, 1], [0, 9, 1.0, 1], [9, 9, 1.0, 1],
+    ]  # fmt: skip
+    assert drift.crowding(log)["value"].tolist() == [1.0, 1.0]
+
+
+def test_a_gap_takes_the_probe_and_several_rows_of_it_count_once() -> None:
+    # "a" is asked twice at session 0: (1 + 0) / 2. "b" is not asked at session 9, so it goes.
+    log = pd.DataFrame(
+        [("a", 0, 1.0), ("a", 0, 0.0), ("a", 9, 1.0), ("c", 0, 1.0), ("c", 9, 1.0), ("b", 0, 0.0)],
+        columns=["probe", "session", "recall_all"],
+    ).assign(n_records=500)
+    curve = drift.retention(log)
+    assert curve["value"].tolist() == [0.75, 1.0]
+    assert curve["n"].tolist() == [2, 2]
+
+
+READERS = {
+    "trend": drift.trend,
+    "retention": drift.retention,
+    "crowding": drift.crowding,
+    "by_checkpoint": drift.by_checkpoint,
+    "lost_probes": drift.lost_probes,
+    "survival": drift.survival,
+    "slopes": drift.slopes,
+}
+ODD = (math.nan, None, math.inf, "x", 1.5, 2**70, [1])
+
+
+def log_of_three() -> pd.DataFrame:
+    rows = [
+        {"probe": probe, "cohort": cohort, "session": session, "n_records": 100 * session + 10,
+         "kind": "positive", "recall_all": session < 8, "passed": session < 8}
+        for probe in ("a", "b", "c")
+        for cohort in (0, 4)
+        for session in (0, 4, 8)
+        if session >= cohort
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_any_frame_is_read_or_refused_in_words(reader: str) -> None:
+    read, log = READERS[reader], log_of_three()
+    hostile: list[object] = [
+        None, [1], pd.DataFrame(), log.iloc[:0], log.iloc[:1], log[log["probe"].eq("a")],
+        pd.concat([log, log]), pd.concat([log, log[["session"]]], axis=1),
+        log.set_index(np.zeros(len(log), int)), log.astype({"probe": "category"}),
+    ]  # fmt: skip
+    for name in ("probe", "cohort", "session", "n_records", "recall_all", "passed"):
+        hostile.append(log.drop(columns=name))
+        for odd in ODD:
+            frame = log.astype({name: object})
+            frame.at[1, name] = odd
+            hostile.append(frame)
+    refused = []
+    for frame in hostile:
+        try:
+            read(frame)  # type: ignore[operator]
+        except FrameError as error:
+            refused.append(str(error))
+    assert len(refused) >= 12
+    assert all("wanted" in words for words in refused)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,18 @@ import pytest
 
 from memeval.errors import MemevalError, RunFileError
 from memeval.files.growthjournal import GrowthJournal, Kept
+from memeval.files.journal import JournalWarning
 
 KEY: dict[str, Any] = {"suite": "abc", "seed": 7, "cohorts": [0, 5], "memeval": "1.0"}
 SIZE, LATER = {"session": 0, "n_records": 3}, {"session": 5, "n_records": 9}
 ALONE = {"share": 0.0, "n": 1, "probes": []}
 FIRST = Kept(SIZE, [SIZE | {"probe": "a", "cohort": 0, "passed": True}], ALONE)
 SECOND = Kept(LATER, [LATER | {"probe": "a", "cohort": 0, "passed": False}])
+
+
+def warned(words: str, left: int) -> AbstractContextManager[Any]:
+    """Expect the words where something is left of a line; a whole file is taken in silence."""
+    return pytest.warns(JournalWarning, match=rf"j\.jsonl: {words}") if left else nullcontext()
 
 
 def filled(path: Path) -> GrowthJournal:
@@ -30,6 +37,16 @@ def test_what_was_added_is_found_again(tmp_path: Path) -> None:
     filled(tmp_path / "new" / "j.jsonl")
     again = GrowthJournal(tmp_path / "new" / "j.jsonl", KEY, resume=True)
     assert again.found == {0: FIRST, 5: SECOND}
+
+
+def test_what_was_judged_of_the_suite_stays_as_it_was_when_it_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    GrowthJournal(path, KEY, validity={"status": "weak"}).add(0, FIRST)
+    again = GrowthJournal(path, KEY, resume=True, validity={"status": "valid"})
+    assert again.validity == {"status": "weak"} and again.found == {0: FIRST}
+    assert GrowthJournal(path, KEY, validity={"status": "valid"}).validity == {"status": "valid"}
+    filled(path)
+    assert GrowthJournal(path, KEY, resume=True, validity={"status": "weak"}).validity is None
 
 
 def test_each_line_is_on_disk_before_the_next_step(
@@ -55,7 +72,8 @@ def test_a_last_line_that_was_torn_is_cut_off_and_written_again(left: int, tmp_p
     whole = path.read_bytes()
     lines = whole.splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:2]) + lines[2][:left])
-    again = GrowthJournal(path, KEY, resume=True)
+    with warned("line 3 was cut off in the writing; what it was to tell is done again", left):
+        again = GrowthJournal(path, KEY, resume=True)
     assert again.found == {0: FIRST}
     again.add(5, SECOND)
     assert path.read_bytes() == whole
@@ -67,7 +85,8 @@ def test_a_first_line_that_was_torn_begins_it_anew(left: int, tmp_path: Path) ->
     filled(path)
     head = path.read_bytes().splitlines(keepends=True)[0]
     path.write_bytes(head[:left])
-    assert GrowthJournal(path, KEY, resume=True).found == {}
+    with warned("its first line was cut off, so it is begun anew", left):
+        assert GrowthJournal(path, KEY, resume=True).found == {}
     assert path.read_bytes() == head
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from report_fixtures import INVALID, PAYLOADS, make_run, manifest
-from test_report_browser import CONTRAST, browser, visit  # noqa: F401 - fixtures
+from test_report_browser import CONTRAST
 from test_report_html import LOADING, Page
 
 from memeval.cli.forms import simulation_payload
@@ -203,7 +203,7 @@ def test_an_empty_simulation_has_every_form() -> None:
 def test_the_page_has_drift_behind_the_numbers_and_a_way_there(page: str) -> None:
     order = re.findall(r'<section id="(\w+)"', page)
     assert order[order.index("numbers") + 1] == "drift"
-    assert '<a class="bad" href="#drift">Drift <b>' in page
+    assert '<a href="#drift">Drift</a>' in page
     assert '<section id="drift"' not in report_html(of_shelf())
 
 
@@ -266,6 +266,39 @@ def test_another_suite_or_store_is_noted(falling: Simulation) -> None:
 def test_an_invalid_suite_shows_no_number_of_drift(falling: Simulation) -> None:
     html = report_html(of_shelf(validity=INVALID), simulation=falling)
     assert 'id="drift"' not in html and "DECLINE" not in html
+
+
+def test_a_simulation_of_an_invalid_suite_shows_its_verdict_alone() -> None:
+    bad = grown(old_ones_are_lost, validity=INVALID)
+    section = drift_section(report_html(of_shelf(), simulation=bad))
+    for words in (flat(Page(section).text), flat(Page(simulation_html(bad)).text)):
+        assert "✗ INVALID" in words and "luck alone recalls 0.402" in words
+        assert "mend the suite before you believe any number" in words
+        assert not re.search("per 1,000|DECLINE|recall_all|probe-|Slopes|Lost|3 of 5", words)
+    assert "<svg" not in section and "<table" not in section and 'class="card bad"' in section
+
+
+def test_a_broken_contract_stands_before_the_trend() -> None:
+    asked = drift_probes()
+    asked.loc[[0, 3], ["n_contract", "breaches"]] = [1, "scores"]
+    broken = grown(drift_probes=asked)
+    for form in FORMS:
+        words = flat(Page(form(broken)).text)
+        assert "CONTRACT BROKEN, FLAT" in words and "contract (scores) in 2 probes" in words
+    assert "✗ CONTRACT BROKEN, FLAT" in Page(report_html(of_shelf(), simulation=broken)).text
+    asked.loc[0, "n_leaked"] = 1
+    assert rows.headline(grown(drift_probes=asked)) == "LEAKS, CONTRACT BROKEN, FLAT"
+
+
+def test_what_the_reader_must_know_is_told_once() -> None:
+    told = ["contract not checked: contract_checks=False was asked for",
+            "ended by the keyboard after 64 of 128 sessions",
+            "1 probe the store cannot take, and nothing counts: with-filter"]  # fmt: skip
+    found = grown(manifest={"notes": told})
+    for form in FORMS:
+        words = flat(Page(form(found)).text)
+        assert "contract not checked" in words
+        assert "by the keyboard" not in words and "with-filter" not in words
 
 
 def test_the_page_is_the_same_each_time_and_holds_no_query(

@@ -42,7 +42,8 @@ TIMES = ("write_ms", "visible_ms", "latency_p50_ms", "latency_p95_ms", "latency_
 
 def grown(suite: Any = None, store: Any = "sqlite", **more: Any) -> Simulation:
     told: dict[str, Any] = {"sessions": 8, "every": 4, "cohorts": 2} | more
-    return run_simulation(small() if suite is None else suite, store, **told)
+    # A bare list: three probes without a haystack make an invalid suite.
+    return run_simulation(list(small()) if suite is None else suite, store, **told)
 
 
 def timeless(simulation: Simulation, path: Path) -> str:

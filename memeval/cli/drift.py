@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from memeval.cli import options
 from memeval.cli.console import say
 from memeval.cli.guard import explained
 from memeval.cli.progress import progress
@@ -36,6 +37,36 @@ def add_sessions(parser: argparse.ArgumentParser, whole: Callable[[str], int]) -
         help="sessions that one store grows over, to see what is lost as it does (default: "
         f"{SESSIONS}); 0 leaves drift out, 'memeval simulate' is for hundreds",
     )
+    group.add_argument(
+        "--drift",
+        type=options.filled,
+        metavar="SIMULATION.json",
+        help="show this simulation, such as those in .memeval/simulations, and grow no store; also "
+        "beside a saved run",
+    )
+
+
+def check_saved(args: argparse.Namespace) -> None:
+    """Refuse what is no simulation, before a run is paid for.
+
+    Raises
+    ------
+    RunFileError
+        If it cannot be read.
+    """
+    if args.drift is not None:
+        from memeval.simulation import load_simulation
+
+        load_simulation(args.drift)
+
+
+def saved(run: Run, args: argparse.Namespace) -> Simulation | None:
+    """Load the simulation that is to be shown beside a run; None without, and beside no number."""
+    if args.drift is None or run.validity.status == "invalid":
+        return None
+    from memeval.simulation import load_simulation
+
+    return load_simulation(args.drift)
 
 
 def grown(run: Run, make_store: Callable[[], Any], args: argparse.Namespace) -> Simulation | None:
@@ -55,6 +86,8 @@ def grown(run: Run, make_store: Callable[[], Any], args: argparse.Namespace) -> 
     Simulation or None
         None where it was not asked for, or where it fails, which is said on stderr.
     """
+    if args.drift is not None:
+        return saved(run, args)
     if not args.sessions or run.validity.status == "invalid" or run.suite.chosen_of:
         return None
     if args.max_calls is not None:
@@ -73,6 +106,7 @@ def grown(run: Run, make_store: Callable[[], Any], args: argparse.Namespace) -> 
                 settle_s=args.settle,
                 opaque_ids=args.opaque_ids,
                 progress=shown,
+                validity=run.validity,
             )
     except KeyboardInterrupt:
         say("interrupted while the store grew; the run itself is kept, without drift")
@@ -83,11 +117,20 @@ def grown(run: Run, make_store: Callable[[], Any], args: argparse.Namespace) -> 
 
 
 def exit_code(simulation: Simulation | None) -> int:
-    """1 where a record leaked as the store grew: a leak is a gate wherever it is seen."""
-    return 0 if simulation is None else int(bool((simulation.drift_probes["n_leaked"] > 0).any()))
+    """1 where a record leaked or the contract broke as the store grew: gates wherever seen.
+
+    4 where the suite that grew is invalid.
+    """
+    from memeval.drifting.deciding import broken_gates
+
+    if simulation is None:
+        return 0
+    if simulation.withheld:
+        return simulation.verdict.exit_code
+    return int(any(broken_gates(simulation.drift_probes)))
 
 
 def announce(args: argparse.Namespace) -> None:
     """Say in a dry run that growing a store comes on top of what is counted."""
-    if args.sessions and args.max_calls is None:
+    if args.sessions and args.max_calls is None and args.drift is None:
         say(ANNOUNCED.format(n=args.sessions), quiet=args.quiet)

@@ -14,9 +14,11 @@ from memeval.cli.planning import duration
 from memeval.config import Config
 
 if TYPE_CHECKING:
+    from memeval.harness.options import Options
     from memeval.suite import Suite
 
 SEED = 7
+MARGIN, BUDGET_MS = 0.10, 100.0
 Told = Callable[[int, int, str], object]
 
 
@@ -48,14 +50,12 @@ def add_growth(parser: argparse.ArgumentParser, journal: str) -> None:
     group.add_argument(
         "--margin",
         type=_share,
-        default=0.10,
         metavar="X",
         help="net fall of recall that would matter (default: 0.1)",
     )
     group.add_argument(
         "--budget-ms",
         type=_positive,
-        default=100.0,
         metavar="MS",
         help="what p95 of a search should stay below (default: 100)",
     )
@@ -69,7 +69,8 @@ def add_growth(parser: argparse.ArgumentParser, journal: str) -> None:
     group.add_argument(
         "--resume",
         action="store_true",
-        help=f"go on where the last simulation stopped, by its journal {journal}",
+        help=f"go on where the last simulation stopped, by its journal {journal}: the controls are "
+        "not run again, and a look at the holdout is counted once",
     )
 
 
@@ -98,6 +99,71 @@ def growth(args: argparse.Namespace, config: Config) -> dict[str, Any]:
     }
 
 
+def bounds(args: argparse.Namespace) -> dict[str, Any]:
+    """Margin and budget, as they were asked for or by default."""
+    return {
+        "margin": MARGIN if args.margin is None else args.margin,
+        "budget_ms": BUDGET_MS if args.budget_ms is None else args.budget_ms,
+    }
+
+
+def check_growth(args: argparse.Namespace) -> None:
+    """Refuse what nothing could be grown by, before anything is asked."""
+    from memeval.cohorts import MOST_COHORTS
+    from memeval.simulating.plan import check_whole
+    from memeval.simulating.refusing import MOST_SESSIONS
+
+    check_whole("cohorts", args.cohorts, 1, MOST_COHORTS - 1)
+    check_whole("sessions", args.sessions, 1, MOST_SESSIONS)
+
+
+def told(suite: Suite, args: argparse.Namespace, config: Config) -> dict[str, Any]:
+    """What the manifest will say of how it is grown, before it is."""
+    from memeval.simulate import plan_simulation
+    from memeval.simulating.telling import source_of
+
+    asked = growth(args, config)
+    plan = plan_simulation(suite, **asked)
+    return {
+        "suite": suite.content_hash,
+        "source": source_of(plan, True),
+        "seed": asked["seed"],
+        "sessions": len(plan.sessions),
+        "checkpoints": list(plan.checkpoints),
+        "cohorts": sorted(plan.cohorts),
+    }
+
+
+def key(suite: Suite, args: argparse.Namespace, config: Config) -> dict[str, Any]:
+    """What a journal of the simulation says that it is of; one record is written and removed."""
+    from memeval.harness.selfcheck import self_check
+    from memeval.simulate import plan_simulation
+    from memeval.simulating.telling import key_of, source_of
+    from memeval.stores.bound import Meter
+
+    asked = growth(args, config)
+    how = _how(args, seed=asked["seed"])
+    make_store = choosing.find_store(choosing.store_name(args, config))
+    checked = self_check(how.binding(make_store, Meter()), how)
+    plan = plan_simulation(suite, **asked)
+    return key_of(suite, plan, how, checked, source=source_of(plan, True))
+
+
+def _how(args: argparse.Namespace, seed: int = 0) -> Options:
+    """How the store is asked."""
+    from memeval.harness.options import Options
+
+    return Options(
+        seed=seed,
+        timeout_s=args.timeout,
+        retries=args.retries,
+        settle_s=args.settle,
+        contract_checks=not args.no_contract_checks,
+        opaque_ids=args.opaque_ids,
+        allow_nonempty=args.allow_nonempty,
+    )
+
+
 def with_time(shown: Told, clock: Callable[[], float] = time.monotonic) -> Told:
     """Add how long it takes yet, at the pace so far."""
     began: list[tuple[float, int]] = []
@@ -114,29 +180,37 @@ def with_time(shown: Told, clock: Callable[[], float] = time.monotonic) -> Told:
     return tell
 
 
+def _controls(suite: Suite, args: argparse.Namespace) -> tuple[int, int]:
+    """Writes and searches of the controls: the store as it is, and with its answers shuffled."""
+    from memeval.cli.growth_controls import runs_controls
+    from memeval.runner import plan
+
+    if not runs_controls(suite, args):
+        return 0, 0
+    real, shuffled = plan(suite), plan(suite, repeat_check=False)
+    return real[0] + shuffled[0], real[1] + shuffled[1]
+
+
 def show_plan(suite: Suite, args: argparse.Namespace, config: Config) -> int:
     """Say how many calls it takes at most, and how long at the speed of one of each."""
-    from memeval.harness.options import Options
     from memeval.harness.selfcheck import self_check
     from memeval.simulate import plan_simulation
     from memeval.stores.bound import Meter
 
     plan = plan_simulation(suite, **growth(args, config))
-    how = Options(
-        timeout_s=args.timeout,
-        retries=args.retries,
-        settle_s=args.settle,
-        allow_nonempty=args.allow_nonempty,
-    )
+    how = _how(args)
     make_store = choosing.find_store(choosing.store_name(args, config))
     checked = self_check(how.binding(make_store, Meter()), how)
     writes, searches = plan.calls
+    controls = _controls(suite, args)
+    writes, searches = writes + controls[0], searches + controls[1]
     told: dict[str, Any] = {
         "probes": len(suite),
         "planted_once": len(suite) - len(plan.twice),
         "sessions": len(plan.sessions),
         "records": plan.n_records,
         "checkpoints": list(plan.checkpoints),
+        "controls": sum(controls),
         "writes": writes,
         "searches": searches,
         "calls": writes + searches,

@@ -3,43 +3,51 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memeval.cli import choosing, files, growth_options, options
+from memeval.cli import choosing, files, growth_compare, growth_controls, growth_options, options
 from memeval.cli.compare import UNDECIDED
-from memeval.cli.console import say, show
-from memeval.cli.forms import show_json, show_simulation, simulation_payload
+from memeval.cli.console import say
+from memeval.cli.forms import show_simulation
 from memeval.cli.guard import INTERRUPTED
 from memeval.cli.progress import progress
-from memeval.config import Config, load_config
+from memeval.config import load_config
 from memeval.errors import MemevalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from memeval.drift import DriftComparison
+    from memeval.config import Config
     from memeval.simulation import Simulation
     from memeval.suite import Suite
+    from memeval.verdicts import Validity
 
 HELP = "one store grows over many sessions: what becomes of the probes?"
 DESCRIPTION = """\
-Grow one store over many sessions, plant copies of the probes at several of
-them, and ask all copies again and again: is recall FLAT, in DECLINE, or can it
-not be told? With --compare, hold it against a simulation of another store. With
-the file of an earlier simulation, show that one and run nothing.
-Exit codes: 0 flat, or cannot tell (3 with --strict); 1 a decline, a leak, or it
-falls faster than the other; 2 could not run; 5 not comparable; 130 interrupted,
-with the results so far."""
+Run the controls, then grow one store over many sessions, plant copies of the
+probes at several of them, and ask all copies again and again: is recall FLAT,
+in DECLINE, or can it not be told? With --compare, hold it against a simulation
+of another store. With the file of an earlier simulation, show that one and run
+nothing.
+Exit codes: 0 flat, or cannot tell (3 with --strict); 1 a decline, a leak, a
+broken contract, a fault of the store, or it falls faster than the other; 2
+could not run; 4 the suite is invalid: nothing is grown and no number shown; 5
+not comparable; 130 interrupted, with the results so far."""
 EXAMPLE = "memeval simulate --sessions 12 --store sqlite"
 KEPT = files.HOME / "simulations"
 JOURNAL = files.HOME / "simulation.jsonl"
 ON = "'memeval simulate --resume' with the same options goes on where it stopped"
+INVALID = 4
 NOT_COMPARABLE = 5
-SAME = ("suite", "source", "seed", "sessions", "checkpoints", "cohorts")
+SHOWING = frozenset(
+    {"help", "compare", "png", "margin", "budget_ms", "strict", "format", "quiet", "traceback"}
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -53,6 +61,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     options.add_probes(parser)
     options.add_selection(parser)
+    growth_controls.add_controls(parser)
     growth_options.add_growth(parser, JOURNAL.as_posix())
     options.add_store(parser)
     group = parser.add_argument_group("files")
@@ -66,7 +75,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--png",
         type=options.filled,
         metavar="FILE",
-        help="draw recall against records, with --compare of both stores (.png, .svg, .pdf)",
+        help="draw recall against records (.png, .svg, .pdf); with --compare both stores are drawn "
+        f"on one figure in any case (default: {KEPT.as_posix()}/TIME-compared.png)",
     )
     options.add_output(parser)
 
@@ -75,22 +85,25 @@ def execute(args: argparse.Namespace) -> int:
     """Grow a store or load what was, print it, and give the exit code of the verdict."""
     from memeval.simulation import load_simulation
 
-    if args.holdout:
-        raise MemevalError(
-            "--holdout: a simulation asks many times and counts no look, so held-out probes are "
-            "left out of it; leave the option out"
-        )
-    for path in filter(None, (args.out, args.png)):
-        files.check_place(path)
+    _check_files(args)
     other = None if args.compare is None else load_simulation(args.compare)
     if args.saved is not None:
         _refuse_beside_saved(args)
-        return _told(load_simulation(args.saved), other, args)
+        return _told(_with_bounds(load_simulation(args.saved), args), other, args)
+    growth_options.check_growth(args)
+    growth_controls.refuse_uncounted(args)
     config = load_config()
     suite = choosing.choose(choosing.load_suite(args, config), args, config)
     if args.dry_run:
         return growth_options.show_plan(suite, args, config)
-    made = _simulated(suite, args, config)
+    if other is not None and _not_comparable(growth_options.told(suite, args, config), other):
+        return NOT_COMPARABLE
+    files.make_home()
+    validity = growth_controls.judged_before(suite, args, config, JOURNAL)
+    validity = validity or growth_controls.judged(suite, args, config)
+    if validity is None:
+        return INVALID
+    made = _simulated(suite, validity, args, config)
     if not made.manifest["complete"]:
         show_simulation(made, args.format)
         say(f"interrupted: these are the results so far; {ON}")
@@ -103,33 +116,76 @@ def execute(args: argparse.Namespace) -> int:
     return code
 
 
-def _refuse_beside_saved(args: argparse.Namespace) -> None:
-    names = ("out", "resume", "dry_run", "store", "probes")
-    told = [f"--{name.replace('_', '-')}" for name in names if getattr(args, name)]
-    if told:
+def _check_files(args: argparse.Namespace) -> None:
+    """Refuse places where nothing can be written, or something else would be lost."""
+    if args.png is not None:
+        growth_compare.check_figure(args.png)
+    for path in filter(None, (args.out, args.png)):
+        files.check_place(path)
+    if args.out is None:
+        return
+    named = [path for path in (args.png, args.compare) if path is not None]
+    if os.path.realpath(args.out) in map(os.path.realpath, named):
+        raise MemevalError(f"--out {args.out}: found that file named twice; name another one")
+    if os.path.isfile(args.out) and not _is_older(args.out):
         raise MemevalError(
-            f"{', '.join(told)} given beside {args.saved}, which is only shown; leave it out, or "
+            f"--out {args.out}: found a file that is no simulation, and would be lost; name "
+            "another one"
+        )
+
+
+def _is_older(path: str) -> bool:
+    from memeval.simulation import FORMAT
+
+    with open(path, encoding="utf-8-sig", errors="replace") as file:
+        head = file.read(files.HEAD)
+    return not head.strip() or f'"{FORMAT}"' in head
+
+
+def _refuse_beside_saved(args: argparse.Namespace) -> None:
+    """Refuse options that concern the growing: they come too late."""
+    late = [
+        action.option_strings[0]
+        for action in args.parser._actions
+        if action.option_strings
+        and action.dest not in SHOWING
+        and getattr(args, action.dest, action.default) != action.default
+    ]
+    if late:
+        raise MemevalError(
+            f"{', '.join(late)} given beside {args.saved}, which is only shown; leave it out, or "
             "leave out the file"
         )
 
 
-def _simulated(suite: Suite, args: argparse.Namespace, config: Config) -> Simulation:
+def _with_bounds(made: Simulation, args: argparse.Namespace) -> Simulation:
+    """The same, read with the bounds that were asked for."""
+    asked = {"margin": args.margin, "budget_ms": args.budget_ms}
+    return replace(made, **{name: value for name, value in asked.items() if value is not None})
+
+
+def _not_comparable(mine: Mapping[str, Any], other: Simulation) -> bool:
+    """Whether they are not grown alike; the first difference is said."""
+    odd = growth_compare.odd(mine, other.manifest)
+    if odd:
+        say(f"NOT COMPARABLE: {odd}; simulate both with the same probes and options")
+    return bool(odd)
+
+
+def _simulated(
+    suite: Suite, validity: Validity, args: argparse.Namespace, config: Config
+) -> Simulation:
     """Grow the store; what was asked stands in the journal."""
     from memeval.simulate import run_simulation
 
     make_store = choosing.find_store(choosing.store_name(args, config))
     resume = _may_resume(args)
-    files.HOME.mkdir(exist_ok=True)
-    ignore = files.HOME / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")
     with _said_on(), progress(quiet=args.quiet) as shown:
         return run_simulation(
             suite,
             make_store,
             **growth_options.growth(args, config),
-            margin=args.margin,
-            budget_ms=args.budget_ms,
+            **growth_options.bounds(args),
             timeout_s=args.timeout,
             retries=args.retries,
             settle_s=args.settle,
@@ -140,6 +196,7 @@ def _simulated(suite: Suite, args: argparse.Namespace, config: Config) -> Simula
             journal=JOURNAL,
             resume=resume,
             progress=growth_options.with_time(shown),
+            validity=validity,
         )
 
 
@@ -171,10 +228,7 @@ def _may_resume(args: argparse.Namespace) -> bool:
 def _keep(made: Simulation, args: argparse.Namespace) -> None:
     from memeval.simulation import save_simulation
 
-    if args.out is None:
-        KEPT.mkdir(parents=True, exist_ok=True)
-    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-    path = Path(args.out) if args.out is not None else KEPT / f"{moment}.json"
+    path = Path(args.out) if args.out is not None else _home_of(KEPT) / f"{_moment()}.json"
     save_simulation(made, path)
     say(f"kept in {path.as_posix()}", quiet=args.quiet)
 
@@ -183,79 +237,26 @@ def _told(made: Simulation, other: Simulation | None, args: argparse.Namespace) 
     """Print one simulation, and how it compares with another; draw them where asked."""
     code: int = made.verdict.exit_code
     undecided = made.verdict.word == "CANNOT TELL"
+    path = args.png
     if other is None:
         show_simulation(made, args.format)
     else:
-        odd = _odd(made, other)
-        if odd:
-            say(f"NOT COMPARABLE: {odd}; simulate both with the same probes and options")
+        if _not_comparable(made.manifest, other):
             return NOT_COMPARABLE
-        found = _compared(made, other, args)
-        code = max(code, int(found.difference.verdict == "decline"))
-        undecided |= found.difference.verdict == "cannot tell"
-    if args.png is not None:
-        _draw(made, other, args)
+        word = growth_compare.show_compared(made, other, args)
+        code = max(code, {"decline": 1, "invalid": INVALID}.get(word, 0))
+        undecided |= word == "cannot tell"
+        path = path or (_home_of(KEPT) / f"{_moment()}-compared.png").as_posix()
+    if path is not None:
+        growth_compare.draw(made, other, path, args)
     return UNDECIDED if args.strict and undecided and not code else code
 
 
-def _odd(made: Simulation, other: Simulation) -> str:
-    """Say the first thing in which two simulations were not grown alike."""
-    mine, theirs = _lists(made.manifest), _lists(other.manifest)
-    return next(
-        (
-            f"{name} is {mine[name]} here and {theirs[name]} there"
-            for name in SAME
-            if mine[name] != theirs[name]
-        ),
-        "",
-    )
+def _home_of(folder: Path) -> Path:
+    files.make_home()
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
-def _lists(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: manifest.get(name) for name in SAME}
-
-
-def _compared(made: Simulation, other: Simulation, args: argparse.Namespace) -> DriftComparison:
-    from memeval.drift import compare_drift
-
-    found = compare_drift(other.drift_probes, made.drift_probes, margin=args.margin)
-    names = f"{made.manifest['store']} against {other.manifest['store']} ({args.compare})"
-    if args.format == "json":
-        told = {
-            "against": args.compare,
-            "verdict": found.difference.verdict,
-            "reason": found.reason,
-            "mean_difference": found.mean_difference,
-            "slope_per_1k": found.difference.slope_per_1k,
-            "log_rank_p": found.log_rank_p if found.log_rank_p == found.log_rank_p else None,
-            "n": found.n,
-        }
-        show_json(simulation_payload(made) | {"comparison": told})
-    else:
-        show_simulation(made, args.format)
-        show(_comparison(names, found.reason, args.format))
-    return found
-
-
-def _comparison(names: str, reason: str, form: str) -> str:
-    from memeval.report.layout import paragraph
-    from memeval.text import markdown_cell
-
-    if form == "markdown":
-        return f"\n## Compared\n\n{markdown_cell(names)}: {markdown_cell(reason)}"
-    return f"\n{paragraph(f'COMPARED: {names}')}\n{paragraph(reason, 11, first='so:')}"
-
-
-def _draw(made: Simulation, other: Simulation | None, args: argparse.Namespace) -> None:
-    from matplotlib.figure import Figure
-
-    from memeval.plots import plot_drift
-
-    figure = Figure(figsize=(8, 4.8), layout="constrained")
-    drawn = [made] if other is None else [made, other]
-    plot_drift(drawn, ax=figure.subplots())
-    try:
-        figure.savefig(args.png)
-    except ValueError as error:
-        raise MemevalError(f"--png {args.png}: {error}; end the name with .png") from error
-    say(f"drawn: {args.png}", quiet=args.quiet)
+def _moment() -> str:
+    return datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")

@@ -10,10 +10,11 @@ import pandas as pd
 from memeval.drifting.survival import log_rank
 from memeval.drifting.trend import Curve, Trend, headline, trend, with_ages
 from memeval.errors import FrameError
+from memeval.showing import Shown
 
 
-@dataclass(frozen=True, slots=True)
-class DriftComparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class DriftComparison(Shown):
     """What came of comparing two growing stores.
 
     Attributes

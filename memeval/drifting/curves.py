@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from memeval import frames
+from memeval.drifting.same import always_asked, compared
 from memeval.drifting.trend import with_ages
 from memeval.errors import FrameError
 from memeval.stats import wilson
@@ -41,8 +42,14 @@ def retention(drift_probes: pd.DataFrame, metric: str = "recall_all") -> pd.Data
 
     Notes
     -----
+    Every row is over the same `n` probes, so that rows differ by what became of these and not by
+    which they are: those that were planted more than once, where there are such, and were asked at
+    every row of the curve; where gaps leave no such probe, rows go as well as probes. A store that
+    answers each probe always alike has a flat curve, whatever was planted when. Where no probe was
+    planted more than once, that holds within each cohort, and cohorts cannot be compared.
+
     Shares have a Wilson interval of 95 %, other means a BCa interval, none below five distinct
-    values. Each row is over the probes of one cohort at one checkpoint.
+    values.
 
     Examples
     --------
@@ -56,7 +63,12 @@ def retention(drift_probes: pd.DataFrame, metric: str = "recall_all") -> pd.Data
     1    9        500    0.5  2
     """
     rows = with_ages(drift_probes, metric)
-    return _means(rows, metric, ["age", "cohort", "session", "n_records"])
+    point = ["age", "cohort", "session", "n_records"]
+    if rows.groupby("probe")["cohort"].nunique().gt(1).any():
+        return _means(compared(rows, metric, point), metric, point)
+    parts = [compared(part, metric, point) for _, part in rows.groupby("cohort")]
+    same = pd.concat(parts) if parts else compared(rows, metric, point)
+    return _means(same, metric, point)
 
 
 def crowding(drift_probes: pd.DataFrame, metric: str = "recall_all") -> pd.DataFrame:
@@ -71,8 +83,8 @@ def crowding(drift_probes: pd.DataFrame, metric: str = "recall_all") -> pd.DataF
     -------
     pandas.DataFrame
         Columns of `memeval.frames.DRIFT`: the ages that were asked at two sizes or more, by age and
-        size. Empty where there is none, such as with one cohort alone: then age and size grow
-        together and cannot be told apart.
+        size, all over the same `n` probes, as in `retention`. Empty where there is none, such as
+        with one cohort alone: then age and size grow together and cannot be told apart.
 
     Raises
     ------
@@ -91,8 +103,14 @@ def crowding(drift_probes: pd.DataFrame, metric: str = "recall_all") -> pd.DataF
     1    0        500    0.0
     """
     rows = with_ages(drift_probes, metric)
-    sizes = rows.groupby("age")["n_records"].transform("nunique")
-    return _means(rows[sizes >= 2], metric, ["age", "n_records", "cohort", "session"])
+    point = ["age", "n_records", "cohort", "session"]
+    same = compared(_of_two_sizes(rows), metric, point)
+    return _means(_of_two_sizes(same), metric, point)
+
+
+def _of_two_sizes(rows: pd.DataFrame) -> pd.DataFrame:
+    """Ages that were asked at two sizes or more."""
+    return rows[rows.groupby("age")["n_records"].transform("nunique") >= 2]
 
 
 def by_checkpoint(drift_probes: pd.DataFrame) -> pd.DataFrame:
@@ -109,6 +127,12 @@ def by_checkpoint(drift_probes: pd.DataFrame) -> pd.DataFrame:
         Columns of `memeval.frames.DRIFT`: ``recall_all``, ``mrr`` and ``ndcg`` over the positive
         probes, ``abstention`` over the negative ones, ``passed`` over both, and ``leaks``, a sum
         without an interval. ``cohort`` and ``age`` are NA in the rows of all cohorts.
+
+        In the rows of all cohorts each probe counts once (`n` is probes), by the mean of its copies
+        that were asked there, whatever their age: a probe that is planted more often gets no more
+        weight as cohorts come in. Only probes that were asked at every checkpoint count there,
+        where these are at least half. The row of one cohort is over all of its probes, and the
+        oldest cohort may have probes that no other has: to compare ages, take `retention`.
 
     Raises
     ------
@@ -139,42 +163,43 @@ def by_checkpoint(drift_probes: pd.DataFrame) -> pd.DataFrame:
         }
     )
     told["mrr"] = told["mrr"].where(positive)
-    keys = rows[["session", "n_records", "cohort"]]
-    made = [
-        _point(told[name][place], str(name), key)
-        for key, place in _places(keys)
-        for name in told
-        if told[name][place].notna().any()
-    ]
+    keys = ["session", "n_records", "cohort"]
+    whole = pd.concat([rows[["probe", *keys]], told], axis=1)
+    made = [row for name in told for row in _points(whole, str(name))]
+    order = {name: n for n, name in enumerate(told)}
+    made.sort(key=lambda row: (row["session"], row["n_records"], _place(row), order[row["metric"]]))
     table = pd.DataFrame(made, columns=frames.names(frames.DRIFT))
     return frames.conform(table, frames.DRIFT)
 
 
-def _places(keys: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.Index]]:
-    """Rows of each checkpoint, all cohorts first, then each."""
-    key: dict[str, Any]
-    for (session, n_records), group in keys.groupby(["session", "n_records"], sort=True):
-        key = {"session": session, "n_records": n_records}
-        yield key | {"cohort": pd.NA, "age": pd.NA}, group.index
-        for cohort in sorted(group["cohort"].unique()):
-            planted = group.index[group["cohort"] == cohort]
-            yield key | {"cohort": cohort, "age": int(group["session"].iloc[0]) - cohort}, planted
+def _place(row: dict[str, Any]) -> float:
+    """All cohorts first."""
+    return -math.inf if row["cohort"] is pd.NA else row["cohort"]
 
 
-def _point(values: pd.Series, metric: str, key: dict[str, Any]) -> dict[str, Any]:
-    seen = values.dropna()
-    n = len(seen)
+def _points(whole: pd.DataFrame, metric: str) -> Iterator[dict[str, Any]]:
+    """Rows of one metric: all cohorts at each checkpoint, and each cohort."""
+    rows = whole[whole[metric].notna()]
+    together = rows if metric == "leaks" else always_asked(rows)
+    for (session, n_records), group in together.groupby(["session", "n_records"]):
+        values = group[metric]
+        if metric != "leaks":
+            values = group.groupby("probe", sort=True)[metric].mean()
+        key = {"session": session, "n_records": n_records, "cohort": pd.NA, "age": pd.NA}
+        yield key | _point(values, metric)
+    for (session, n_records, cohort), group in rows.groupby(["session", "n_records", "cohort"]):
+        age = int(group["session"].iloc[0]) - int(group["cohort"].iloc[0])
+        key = {"session": session, "n_records": n_records, "cohort": cohort, "age": age}
+        yield key | _point(group[metric], metric)
+
+
+def _point(values: pd.Series, metric: str) -> dict[str, Any]:
+    n = len(values)
     if metric == "leaks":
-        nothing = math.nan
-        return key | {
-            "metric": metric,
-            "value": seen.sum(),
-            "low": nothing,
-            "high": nothing,
-            "n": n,
-        }
-    low, high = wilson(float(seen.sum()), n) if metric in SHARES else bca_mean(seen)
-    return key | {"metric": metric, "value": seen.mean(), "low": low, "high": high, "n": n}
+        nothing = {"low": math.nan, "high": math.nan}
+        return {"metric": metric, "value": values.sum(), "n": n} | nothing
+    low, high = wilson(float(values.sum()), n) if metric in SHARES else bca_mean(values)
+    return {"metric": metric, "value": values.mean(), "low": low, "high": high, "n": n}
 
 
 def _means(rows: pd.DataFrame, metric: str, keys: list[str]) -> pd.DataFrame:
@@ -183,10 +208,6 @@ def _means(rows: pd.DataFrame, metric: str, keys: list[str]) -> pd.DataFrame:
         raise FrameError(f"column {metric!r} holds {odd:g}, wanted 0 to 1; mend or drop such rows")
     made = []
     for key, group in rows.groupby(keys, sort=True):
-        values = group[metric]
-        mean, n = float(values.mean()), len(values)
-        low, high = wilson(float(values.sum()), n) if metric in SHARES else bca_mean(values)
-        said = {"metric": metric, "value": mean, "low": low, "high": high, "n": n}
-        made.append(dict(zip(keys, key, strict=True)) | said)
+        made.append(dict(zip(keys, key, strict=True)) | _point(group[metric], metric))
     columns = frames.names(frames.DRIFT)
     return frames.conform(pd.DataFrame(made, columns=columns), frames.DRIFT)

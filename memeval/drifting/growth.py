@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from memeval.errors import FrameError
+from memeval.showing import Shown
 
 Floats = NDArray[np.float64]
 GrowthWord = Literal["plateau", "bent", "linear", "cannot tell"]
@@ -19,8 +20,8 @@ DRAWS = 2000
 FEWEST_SESSIONS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
+@dataclass(frozen=True, slots=True, repr=False)
+class Growth(Shown):
     """Whether what is kept still grows with what is written.
 
     Attributes

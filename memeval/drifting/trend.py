@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from memeval.columns import Column, present
 from memeval.drift_frames import DRIFT_PROBES
 from memeval.errors import FrameError
+from memeval.showing import Shown
 from memeval.stats.paired import paired_loss_bounds
 from memeval.text import count
 
@@ -51,8 +52,8 @@ _CURVES: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Trend:
+@dataclass(frozen=True, slots=True, repr=False)
+class Trend(Shown):
     """How a metric moves, by the slopes of its probes.
 
     Attributes

@@ -42,11 +42,15 @@ class GrowthJournal:
         What is simulated on what, as plain values.
     resume : bool
         Whether to go on from what is there; else it is begun anew.
+    validity : mapping, optional
+        What was judged of the suite, as plain values.
 
     Attributes
     ----------
     found : dict of int to Kept
         Checkpoints that were asked before, by number of sessions.
+    validity : object
+        What was judged of the suite by whoever began it, as read; None where it does not say.
 
     Raises
     ------
@@ -55,10 +59,18 @@ class GrowthJournal:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], key: Mapping[str, Any], *, resume: bool = False
+        self,
+        path: str | os.PathLike[str],
+        key: Mapping[str, Any],
+        *,
+        resume: bool = False,
+        validity: Mapping[str, Any] | None = None,
     ) -> None:
         self.found: dict[int, Kept] = {}
-        self._journal = Journal(path, NAME, key, self._take, resume=resume)
+        beside = None if validity is None else {"validity": validity}
+        self._journal = Journal(path, NAME, key, self._take, resume=resume, beside=beside)
+        held = self._journal.beside
+        self.validity: Any = held.get("validity") if isinstance(held, Mapping) else None
 
     def add(self, session: int, kept: Kept) -> None:
         """Add a checkpoint; it is on disk when this returns."""

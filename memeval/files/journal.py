@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,10 @@ VERSION = 1
 NEXT = "go on without resume (--resume), which begins it anew, or name another file"
 _SHOWN = 80
 Line = dict[str, Any]
+
+
+class JournalWarning(UserWarning):
+    """A journal ends in a line that was not finished."""
 
 
 class Journal:
@@ -36,6 +41,13 @@ class Journal:
         ValueError means that nobody could go on with it.
     resume : bool
         Whether to go on from what is there; else it is begun anew.
+    beside : mapping, optional
+        What else its first line is to hold, as plain values; it may differ when it goes on.
+
+    Attributes
+    ----------
+    beside : mapping
+        What its first line holds beside the key, of whoever began it.
 
     Raises
     ------
@@ -54,12 +66,15 @@ class Journal:
         read: Callable[[Line], object],
         *,
         resume: bool = False,
+        beside: Mapping[str, Any] | None = None,
     ) -> None:
         self.path = Path(path)
+        self.beside: Mapping[str, Any] = {} if beside is None else beside
         self._name = name
         self._key = json.loads(json.dumps(key))
         if not (resume and self._read(read)):
-            self._write("wb", {"format": name, "version": VERSION, "key": self._key})
+            head = {"format": name, "version": VERSION, "key": self._key}
+            self._write("wb", head | ({"beside": beside} if beside else {}))
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Add a line; it is on disk when this returns."""
@@ -90,9 +105,13 @@ class Journal:
             ) from error
         whole = data[: data.rfind(b"\n") + 1]
         if not whole:
+            if data:
+                self._warn_of_half("its first line was cut off, so it is begun anew")
             return False
         lines = whole.split(b"\n")[:-1]
-        self._refuse_other(self._line(lines[0], 1))
+        head = self._line(lines[0], 1)
+        self._refuse_other(head)
+        self.beside = head.get("beside", {})
         for number, line in enumerate(lines[1:], start=2):
             told = self._line(line, number)
             try:
@@ -101,7 +120,12 @@ class Journal:
                 raise self._damaged(number) from error
         if len(whole) < len(data):
             os.truncate(self.path, len(whole))
+            half = f"line {len(lines) + 1} was cut off in the writing"
+            self._warn_of_half(f"{half}; what it was to tell is done again, all before it is kept")
         return True
+
+    def _warn_of_half(self, words: str) -> None:
+        warnings.warn(f"{self.path}: {words}", JournalWarning, stacklevel=5)
 
     def _line(self, line: bytes, number: int) -> Line:
         try:

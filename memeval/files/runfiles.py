@@ -19,6 +19,7 @@ from memeval import frames
 from memeval.atomic import write_whole
 from memeval.checks.kinds import shown
 from memeval.errors import MemevalError, RunFileError, said
+from memeval.files.passing import passing_of
 from memeval.files.saved import read_saved, strict
 from memeval.given import Given
 from memeval.heldout import HeldOut
@@ -79,7 +80,7 @@ def save_run(run: Run, path: str | os.PathLike[str], *, texts: bool = True) -> P
 
 
 def _outcome(run: Run) -> dict[str, Any]:
-    """The headline, for whoever lists many runs and scores none: no number of an invalid suite."""
+    """What it came to, for whoever reads many runs and scores none: nothing of an invalid suite."""
     word = run.verdict.word
     known = word != "INVALID"
     return {
@@ -87,6 +88,7 @@ def _outcome(run: Run) -> dict[str, Any]:
         "recall_all": _finite(run.recall_at_k) if known else None,
         "mrr": _finite(run.mrr) if known else None,
         "leaks": run.leaks if known else None,
+        "probes": passing_of(run) if known else None,
     }
 
 

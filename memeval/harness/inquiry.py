@@ -23,6 +23,7 @@ from memeval.harness.questions import (
     same_text,
     shared_words,
 )
+from memeval.harness.strays import Strays
 from memeval.neardup import near_duplicate_key
 from memeval.record import Record
 from memeval.text import visible
@@ -89,6 +90,8 @@ class Inquiry(Questions):
         From a score to how many found positives a floor above it would lose, and of how many.
     wait_s : float
         How long to wait for a record to appear, in seconds.
+    strays : Strays
+        What is known of other scopes from inquiries before, on the same store as it is now.
     """
 
     labels: Labels
@@ -97,6 +100,7 @@ class Inquiry(Questions):
     breaches: str
     lost_at: Callable[[float], tuple[int, int]]
     wait_s: float = 2.0
+    strays: Strays = field(default_factory=Strays)
 
     def cause(self) -> Cause:
         """The first cause that the store's answers speak for."""
@@ -224,9 +228,10 @@ class Inquiry(Questions):
             asked = ", ".join(f"{key}={value}" for key, value in self.probe.filter.items())
             said = f"{record.id} is found without the filter {visible(asked)}, and not with it"
             return self._made("filtered", said, kind="filter")
-        others = {r.scope for r in self.records.values()} - {record.scope}
-        for scope in sorted(others):
-            if self._finds(record, scope=scope):
+        for scope in self.strays.places(record, self.probe, self.records):
+            found = self._finds(record, scope=scope)
+            self.strays.note(scope, found=found)
+            if found:
                 said = f"{record.id} is found in scope {visible(scope)!r}, not in {record.scope!r}"
                 return self._made("filtered", said)
         return None

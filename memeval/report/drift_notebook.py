@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from memeval.report import drift_rows as rows
 from memeval.report.templating import render
 from memeval.simulation import Simulation
@@ -22,14 +24,23 @@ def simulation_html(simulation: Simulation) -> str:
     str
         One ``div``.
     """
-    lost = rows.lost(simulation)
     return render(
         "notebook_drift.html.j2",
         verdict=simulation.verdict,
+        sign=rows.SIGNS.get(simulation.verdict.word, "!"),
+        withheld=simulation.withheld,
         word=rows.headline(simulation),
         slope=rows.slope(simulation),
         head=rows.head(simulation),
         circumstances=list(rows.circumstances(simulation)),
+        **({} if simulation.withheld else _numbers(simulation)),
+    )
+
+
+def _numbers(simulation: Simulation) -> dict[str, Any]:
+    """What an invalid suite cannot carry."""
+    lost = rows.lost(simulation)
+    return dict(
         sentences=rows.sentences(simulation),
         unknown=rows.why_unknown(simulation),
         slope_heads=list(zip(rows.SLOPE_HEAD, rows.SLOPE_SIDES, strict=True)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from memeval.report import drift_drawing
 from memeval.report import drift_rows as rows
@@ -32,8 +33,10 @@ class Section:
     Attributes
     ----------
     word, slope, verdict
-        FLAT, DECLINE or CANNOT TELL, behind LEAKS where there is one; the slope with its interval;
-        and what it all comes to.
+        FLAT, DECLINE or CANNOT TELL, behind LEAKS and a broken contract where there is one; the
+        slope with its interval; and what it all comes to.
+    withheld : bool
+        Whether the suite is invalid: then nothing below the verdict is shown.
     note : str
         Where it grew another store or suite than the run asked; else empty.
     figures : sequence of Figure
@@ -48,14 +51,15 @@ class Section:
     head: str
     note: str
     circumstances: Sequence[tuple[str, str]]
-    sentences: Sequence[tuple[str, str]]
-    unknown: Sequence[str]
-    figures: Sequence[Figure]
-    slopes: Sequence[Sequence[str]]
-    checkpoints: Sequence[Sequence[str]]
-    lost_head: str
-    lost: Sequence[rows.Lost]
-    more: int
+    withheld: bool
+    sentences: Sequence[tuple[str, str]] = ()
+    unknown: Sequence[str] = ()
+    figures: Sequence[Figure] = ()
+    slopes: Sequence[Sequence[str]] = ()
+    checkpoints: Sequence[Sequence[str]] = ()
+    lost_head: str = ""
+    lost: Sequence[rows.Lost] = ()
+    more: int = 0
 
     slope_head = rows.SLOPE_HEAD
     slope_sides = rows.SLOPE_SIDES
@@ -85,7 +89,6 @@ def section(simulation: Simulation, run: Run) -> Section:
     run : Run
         What the page reports; where it is of another suite or store, that is said.
     """
-    lost = rows.lost(simulation)
     return Section(
         word=rows.headline(simulation),
         slope=rows.slope(simulation),
@@ -93,6 +96,15 @@ def section(simulation: Simulation, run: Run) -> Section:
         head=rows.head(simulation),
         note=rows.note(simulation, run.manifest.suite_hash, run.manifest.store),
         circumstances=list(rows.circumstances(simulation)),
+        withheld=simulation.withheld,
+        **({} if simulation.withheld else _numbers(simulation)),
+    )
+
+
+def _numbers(simulation: Simulation) -> dict[str, Any]:
+    """What an invalid suite cannot carry."""
+    lost = rows.lost(simulation)
+    return dict(
         sentences=rows.sentences(simulation),
         unknown=rows.why_unknown(simulation),
         figures=list(_figures(simulation)),

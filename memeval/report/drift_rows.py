@@ -11,12 +11,17 @@ from typing import Any
 
 import pandas as pd
 
+from memeval.report.control_rows import SUITE_WORDS, WITHHELD
 from memeval.report.figures import UNDEFINED, count, figure, is_missing
 from memeval.simulation import HEADLINE, Simulation
+from memeval.verdicts import Validity
 
 WORDS: Mapping[str, str] = {"decline": "DECLINE", "flat": "FLAT", "cannot tell": "CANNOT TELL"}
-TONES: Mapping[str, str] = {"FAIL": "bad", "PASS": "good"}
-SIGNS: Mapping[str, str] = {"FAIL": "✗", "PASS": "✓"}
+TONES: Mapping[str, str] = {"FAIL": "bad", "PASS": "good", "INVALID": "bad"}
+SIGNS: Mapping[str, str] = {"FAIL": "✗", "PASS": "✓", "INVALID": "✗"}
+GATES: Mapping[str, str] = {"n_leaked": "LEAKS", "n_contract": "CONTRACT BROKEN"}
+# What stands in the notes and is told in a line of its own.
+SAID = ("ended by the keyboard", "the store cannot take, and nothing counts")
 SLOPE_HEAD = ("metric", "curve", "per 1,000", "95 % interval", "p", "n", "verdict")
 SLOPE_SIDES = "llrlrrl"
 SIZE_HEAD = ("session", "records", "kept", "recall", "fresh", "leaks", "write ms", "p50 ms",
@@ -32,8 +37,8 @@ SLOPE_KEY = (
     "probes, or sessions, or checkpoints. p: one-sided, that it falls by luck."
 )
 SIZE_KEY = (
-    "recall: of all cohorts, other probes at each size; fresh: of probes planted just before they "
-    "were asked. lag: until a fresh write is found."
+    "recall: of all cohorts, each probe once, of those asked at every size where these are half of "
+    "them; fresh: of probes planted just before they were asked. lag: until a fresh write is found."
 )
 LOST_KEY = (
     "lost between: records when it last passed, and from when on it passed no more. in its place: "
@@ -63,13 +68,21 @@ def word(simulation: Simulation) -> str:
 
 
 def headline(simulation: Simulation) -> str:
-    """The same, behind LEAKS where there is one: that is never traded off."""
-    leaks = bool(simulation.drift_probes["n_leaked"].gt(0).any())
-    return f"LEAKS, {word(simulation)}" if leaks else word(simulation)
+    """The same, behind the gates that are broken: they are never traded off.
+
+    INVALID where the suite is.
+    """
+    if simulation.withheld:
+        return "INVALID"
+    asked = simulation.drift_probes
+    broken = [said for column, said in GATES.items() if asked[column].gt(0).any()]
+    return ", ".join([*broken, word(simulation)])
 
 
 def slope(simulation: Simulation) -> str:
     """The headline in a sentence: slope with its interval, and over how many probes."""
+    if simulation.withheld:
+        return WITHHELD
     found = simulation.trend
     if not found.n:
         return found.reason
@@ -89,23 +102,38 @@ def head(simulation: Simulation) -> str:
 def circumstances(simulation: Simulation) -> Iterator[tuple[str, str]]:
     """How it was asked, labelled, and what the reader must know of it."""
     manifest = simulation.manifest
+    if simulation.withheld:
+        yield from _settings(manifest)
+        return
+    yield "suite", _suite(simulation.validity)
     if manifest.get("complete") is False:
         done, wanted = manifest.get("sessions_done", 0), manifest.get("sessions", "?")
         yield "warning", f"it was ended early, after {done} of {wanted} sessions"
     if "asked" in manifest:
         yield "asked", str(manifest["asked"])
     yield "planted", _planted(simulation)
-    settings = [f"seed {manifest['seed']}"] if "seed" in manifest else []
-    settings += [f"suite {manifest['suite']}"] if "suite" in manifest else []
-    settings += [f"generator {manifest['generator']}"] if "generator" in manifest else []
-    if settings:
-        yield "settings", ", ".join(settings)
+    yield from _settings(manifest)
     none = unsupported(simulation)
     if none:
         yield (
             "not asked",
             f"{count(len(none), 'probe')} that the store cannot take: " + ", ".join(none),
         )
+    for words in map(str, manifest.get("notes") or ()):
+        if not any(said in words for said in SAID):
+            yield "note", words
+
+
+def _suite(validity: Validity) -> str:
+    """What was judged of the suite: beside every number that hangs on it."""
+    word, sentence = SUITE_WORDS[validity.status]
+    return f"{word}: {'; '.join(validity.reasons or validity.notes) or sentence}"
+
+
+def _settings(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    names = [name for name in ("seed", "suite", "generator") if name in manifest]
+    if names:
+        yield "settings", ", ".join(f"{name} {manifest[name]}" for name in names)
 
 
 def _planted(simulation: Simulation) -> str:

@@ -33,7 +33,8 @@ def simulation_text(simulation: Simulation, limit: int | None = None) -> str:
     Returns
     -------
     str
-        Lines of at most 80 columns, with a line end behind the last.
+        Lines of at most 80 columns, with a line end behind the last; of an invalid suite without
+        any number.
     """
     verdict = simulation.verdict
     top = [paragraph(f"DRIFT: {rows.headline(simulation)}: {rows.slope(simulation)}")]
@@ -42,6 +43,8 @@ def simulation_text(simulation: Simulation, limit: int | None = None) -> str:
         top.append(paragraph(words, LABEL, first=f"{label}:"))
     said = [f"VERDICT: {verdict.word}", paragraph(verdict.reason, LABEL, first="why:")]
     said.append(paragraph(verdict.next_step, LABEL, first="next:"))
+    if simulation.withheld:
+        return "\n\n".join("\n".join(lines) for lines in (top, said)) + "\n"
     told = [paragraph(words, LABEL, first=f"{what}:") for what, words in rows.sentences(simulation)]
     parts = ["\n".join(lines) for lines in (top, said)]
     parts += [_slopes(simulation), _checkpoints(simulation), "\n".join(told)]
@@ -86,16 +89,24 @@ def simulation_markdown(simulation: Simulation, limit: int | None = None) -> str
     str
         Markdown, with a line end behind the last line.
     """
-    verdict, told = simulation.verdict, rows.lost(simulation)
-    listed = told if limit is None else told[: max(0, limit)]
-    asked = [("grown", rows.head(simulation)), *rows.circumstances(simulation)]
-    points = [*asked, *rows.sentences(simulation)]
+    verdict = simulation.verdict
+    points = [("grown", rows.head(simulation)), *rows.circumstances(simulation)]
+    points += [] if simulation.withheld else rows.sentences(simulation)
     parts = [
         f"## Drift: {rows.headline(simulation)}",
         markdown_cell(rows.slope(simulation)),
         f"Verdict: **{verdict.word}**: {markdown_cell(verdict.reason)}",
         f"Next: {markdown_cell(verdict.next_step)}",
         "\n".join(f"- {label}: {markdown_cell(words)}" for label, words in points),
+        *([] if simulation.withheld else _markdown_tables(simulation, limit)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown_tables(simulation: Simulation, limit: int | None) -> list[str]:
+    told = rows.lost(simulation)
+    listed = told if limit is None else told[: max(0, limit)]
+    return [
         "### Slopes",
         markdown_table(rows.SLOPE_HEAD, rows.slopes(simulation), rows.SLOPE_SIDES),
         markdown_cell(rows.SLOPE_KEY),
@@ -109,4 +120,3 @@ def simulation_markdown(simulation: Simulation, limit: int | None = None) -> str
         *([f"and {len(told) - len(listed):,} more"] if len(told) > len(listed) else []),
         *([markdown_cell(rows.LOST_KEY)] if listed else []),
     ]  # fmt: skip
-    return "\n\n".join(parts) + "\n"

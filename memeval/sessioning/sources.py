@@ -13,6 +13,8 @@ from memeval.given import op_to_dict
 from memeval.record import Delete, Record
 from memeval.sessioning.model import Session, Truth
 
+_WRITER = json.JSONEncoder(ensure_ascii=False)
+
 
 class Sessions(Protocol):
     """Anything that gives its first n sessions when it is asked for them."""
@@ -133,4 +135,4 @@ def sessions_jsonl(sessions: Iterable[Session]) -> Iterator[str]:
             if truth is not None:
                 said = {name: getattr(truth, name) for name in Truth.__slots__}
                 line["truth"] = {k: v for k, v in said.items() if v and k != "record_id"}
-            yield json.dumps(line, ensure_ascii=False) + "\n"
+            yield _WRITER.encode(line) + "\n"

@@ -1,4 +1,4 @@
-"""Asking the planted probes at one checkpoint, and what comes of each."""
+"""Asking the planted probes at one checkpoint."""
 
 from __future__ import annotations
 
@@ -6,26 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import pandas as pd
-
-from memeval import metrics
-from memeval.harness.asking import Options, Rows, Table, Written
+from memeval.harness.asking import Options, Table, Written
 from memeval.harness.desk import Desk
-from memeval.harness.eligible import unsupported
-from memeval.harness.labels import labelled
+from memeval.harness.eligible import Eligible, unsupported
 from memeval.haystack import NOTHING
 from memeval.probe import Probe
 from memeval.record import Advance, Hit, Record
+from memeval.simulating.scoring import Noted, Planted
 from memeval.stores.bound import BoundStore
-from memeval.suite import Suite
 
-MOST_DISPLACED = 10
-KEPT = (
-    "kind", "status", "first_rank", "ndcg", "recall_all", "passed", "n_leaked", "latency_ms",
-)  # fmt: skip
 OWN_TIME = "its history lets time pass, which would age every other record of the store"
-Row = dict[str, Any]
-Planted = Sequence[tuple[int, Probe]]
 
 
 def refusal(probe: Probe, store: BoundStore) -> str | None:
@@ -64,11 +54,21 @@ class Siblings:
 
     def _forbidden(self, probe: Probe) -> Iterator[tuple[Record, str]]:
         state = probe.state
+        if not (probe.forbid or state.deleted):
+            return
         for name in sorted({*probe.forbid, *state.deleted} & state.by_id.keys()):
             record = state.by_id[name]
             if record.expires is None:
                 told = "superseded" if name in state.superseded else "listed"
                 yield record, "deleted" if name in state.deleted else told
+
+
+class Uncounted(Eligible):
+    """Of a store that holds other histories too, nobody asks how much of one a query may see."""
+
+    def count(self, probe: Probe) -> int:
+        """Count nothing."""
+        return 0
 
 
 @dataclass
@@ -99,6 +99,10 @@ class AskedTable(Table):
         else:
             self._note(probe, "not_supported", reason)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._eligible = Uncounted(())
+
     def _record(self, record_id: str) -> Record | None:
         return self.world.get(record_id)
 
@@ -111,28 +115,6 @@ class AskedTable(Table):
         return super()._hits(probe, hits, resolved)
 
 
-@dataclass(frozen=True)
-class Answered:
-    """What one probe came to.
-
-    Attributes
-    ----------
-    cohort : int
-        Session at which it was planted.
-    probe : Probe
-        The copy.
-    row : dict
-        Columns of `memeval.frames.DRIFT_PROBES`, without a cause.
-    breaches : str
-        Broken contract checks.
-    """
-
-    cohort: int
-    probe: Probe
-    row: Row
-    breaches: str
-
-
 def ask(
     desk: Desk,
     planted: Planted,
@@ -140,8 +122,8 @@ def ask(
     world: Mapping[str, Record],
     siblings: Siblings,
     late: int | None = None,
-) -> Rows:
-    """Ask planted probes one after the other; scored by `answered`.
+) -> Noted:
+    """Ask planted probes one after the other; scored by `memeval.simulating.scoring.answered`.
 
     Parameters
     ----------
@@ -158,7 +140,7 @@ def ask(
     late : int, optional
         Cohort of which not everything can be found yet.
     """
-    rows = Rows()
+    rows = Noted()
     for cohort, probe in planted:
         table = AskedTable(
             desk, [probe], NOTHING, 0, options, rows,
@@ -166,52 +148,3 @@ def ask(
         )  # fmt: skip
         table.ask(cohort != late)
     return rows
-
-
-def answered(planted: Planted, rows: Rows, size: Row) -> tuple[list[Answered], pd.DataFrame]:
-    """Score what was asked at one checkpoint; and the labels that it was scored by."""
-    suite = Suite.of([probe for _, probe in planted])
-    hits, calls = rows.tables({probe.name: n for n, probe in enumerate(suite)})
-    qrels = labelled(suite, hits, rows)
-    # Nobody reads how often an answer repeats itself, so the texts need not be compared.
-    results = metrics.score(hits.drop(columns=["text", "unit"]), qrels, calls)
-    columns = [results[name].astype("object").tolist() for name in KEPT]
-    told: list[Row] = [
-        {name: None if _is_na(value) else value for name, value in zip(KEPT, row, strict=True)}
-        for row in zip(*columns, strict=True)
-    ]
-    breaches = calls["breaches"].fillna("").tolist()
-    answers: dict[str, list[str]] = {}
-    named = hits["record_id"].notna().to_numpy()
-    for name, record_id in zip(hits["probe"][named], hits["record_id"][named], strict=True):
-        answers.setdefault(name, []).append(record_id)
-    made = [
-        Answered(cohort, probe, size | _row(cohort, probe, result, answers.get(probe.name, [])), b)
-        for (cohort, probe), result, b in zip(planted, told, breaches, strict=True)
-    ]
-    return made, qrels
-
-
-def _is_na(value: Any) -> bool:
-    """The same as `pandas.isna` for a cell, which takes ten times as long."""
-    return value is pd.NA or value is None or value != value
-
-
-def _row(cohort: int, probe: Probe, result: Row, answer: Sequence[str]) -> Row:
-    before: list[str] = []
-    if probe.is_positive and result["recall_all"] is not True:
-        expected = {name for group in probe.groups for name in group}
-        before = [name for name in answer[: probe.k] if name not in expected]
-    return {
-        "probe": probe.name.rpartition("@")[0],
-        "cohort": cohort,
-        "kind": result["kind"],
-        "status": result["status"],
-        "rank": result["first_rank"],
-        "ndcg": result["ndcg"],
-        "recall_all": result["recall_all"],
-        "passed": result["passed"] is True,
-        "n_leaked": int(result["n_leaked"] or 0),
-        "latency_ms": result["latency_ms"],
-        "displaced_by": " ".join(before[:MOST_DISPLACED]) or None,
-    }

@@ -112,7 +112,7 @@ class Growth:
         """Ask at a checkpoint, unless the journal has the answers already."""
         kept = None if self.journal is None else self.journal.found.get(number)
         if kept is None:
-            row, rows = world.checkpoint(number, self.plan.fresh(world.at))
+            row, rows = world.checkpoint(number, lambda: self.plan.fresh(world.at))
             together = self.alone is not None and number == 0
             kept = Kept(row, rows, neighbours(self.alone or {}, rows) if together else None)
             if self.journal is not None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
-
 from memeval.errors import said
 from memeval.harness.desk import Desk
-from memeval.harness.inquiry import Cause, Inquiry, Labels
+from memeval.harness.inquiry import Cause, Inquiry
+from memeval.harness.strays import Strays
 from memeval.record import Record
-from memeval.simulating.asking import Answered
+from memeval.simulating.scoring import Answered
 from memeval.stores.bound import CallLimitError
 
 Row = dict[str, Any]
@@ -31,15 +30,14 @@ class Losses:
     def explained(
         self,
         answers: Sequence[Answered],
-        qrels: pd.DataFrame,
         desk: Desk,
         records: Mapping[str, Record],
     ) -> list[Row]:
         """Rows with the cause of each probe that passed the last time and does not now."""
-        made = []
+        made, strays = [], Strays()
         for answer in answers:
             lost = self._turned(answer.row)
-            cause = _cause(answer, qrels, desk, records) if lost else None
+            cause = _cause(answer, desk, records, strays) if lost else None
             made.append(answer.row | {"cause": cause})
         return made
 
@@ -51,39 +49,24 @@ class Losses:
         return lost
 
 
-def _cause(answer: Answered, qrels: pd.DataFrame, desk: Desk, records: Mapping[str, Record]) -> str:
+def _cause(answer: Answered, desk: Desk, records: Mapping[str, Record], strays: Strays) -> str:
     """The cause in a word, in the words of `memeval.frames.CAUSE_WORDS`."""
-    probe, status = answer.probe, answer.row["status"]
+    status = answer.row["status"]
     if status in ("failed", "timeout"):
         return "failed"
-    judged = qrels[qrels["probe"] == probe.name]
-    forbidden = judged[judged["label"] == "forbidden"]
-    reasons = forbidden["reason"].astype("str")
     inquiry = Inquiry(
         desk=desk,
-        probe=probe,
-        labels=Labels(
-            _groups(judged, len(probe.groups)),
-            dict(zip(forbidden["record_id"], reasons, strict=True)),
-            # Asked again, a store may return what its scored answer did not hold.
-            frozenset(judged.loc[judged["label"] == "stale", "record_id"])
-            | probe.superseded
-            | probe.expired,
-        ),
+        probe=answer.probe,
+        labels=answer.labels,
         records=records,
         status=status,
         error="",
         breaches=answer.breaches,
         lost_at=lambda score: (0, 0),
         wait_s=0.0,  # what was written last has been waited for
+        strays=strays,
     )
     return _found(inquiry).cause
-
-
-def _groups(judged: pd.DataFrame, n: int) -> tuple[frozenset[str], ...]:
-    """Expected groups, with what their records were merged into."""
-    expected = judged[judged["label"] == "expected"]
-    return tuple(frozenset(expected.loc[expected["group"] == g, "record_id"]) for g in range(n))
 
 
 def _found(inquiry: Inquiry) -> Cause:

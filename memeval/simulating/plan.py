@@ -7,14 +7,23 @@ that lie close together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from itertools import accumulate
 from numbers import Integral
 
-from memeval.cohorts import MOST_COHORTS, Renaming, plant, planted, renaming, why_not
+from memeval.cohorts import (
+    MOST_COHORTS,
+    Renaming,
+    moved,
+    plant,
+    planted,
+    renaming,
+    shift_of,
+    why_not,
+)
 from memeval.errors import MemevalError, ProbeError
 from memeval.probe import Probe
 from memeval.record import Advance, Consolidate, Delete, Op, Record
@@ -77,18 +86,22 @@ class Plan:
     def fresh(self, at: datetime | None) -> list[Probe]:
         """Copies to be planted at a checkpoint, as of that time."""
         return [
-            undated or planted(probe, self.number, at=at, names=self.names)
-            for probe, undated in zip(self.twice, self._undated, strict=True)
+            copy if not dated else moved(copy, shift_of(probe, at))
+            for probe, copy, dated in zip(self.twice, self._copies, self._dated, strict=True)
         ]
 
     @cached_property
-    def _undated(self) -> list[Probe | None]:
-        """Copies of those that have no times to move; None for the others."""
+    def _copies(self) -> list[Probe]:
+        """Copies at the times of their originals."""
+        return [planted(probe, self.number, names=self.names) for probe in self.twice]
+
+    @cached_property
+    def _dated(self) -> list[bool]:
+        """Whether a probe has times to move."""
         return [
-            None if probe.now or any(record.at or record.expires for record in probe.records)
-            else planted(probe, self.number, names=self.names)
+            probe.now is not None or any(record.at or record.expires for record in probe.records)
             for probe in self.twice
-        ]  # fmt: skip
+        ]
 
 
 def planned(
@@ -166,8 +179,10 @@ def _check_ops(sessions: Sequence[Session]) -> None:
     known: set[str] = set()
     for session in sessions:
         _check_time(session)
+        _check_listed(session)
         for op in session.ops:
             if isinstance(op, Record):
+                _check_texts(op, session.number)
                 known.add(op.id)
             elif isinstance(op, Delete) and op.id not in known:
                 raise MemevalError(
@@ -179,6 +194,25 @@ def _check_ops(sessions: Sequence[Session]) -> None:
                     f"session {session.number} holds a {type(op).__name__}, wanted Record, Delete, "
                     "Consolidate or Advance of memeval; build it of these"
                 )
+
+
+def _check_listed(session: Session) -> None:
+    ops: object = session.ops
+    if not isinstance(ops, tuple | list):
+        raise MemevalError(
+            f"session {session.number} has {type(ops).__name__} for its operations, wanted a tuple "
+            "of Record, Delete, Consolidate and Advance; write tuple(...), or () for none"
+        )
+
+
+def _check_texts(record: Record, number: int) -> None:
+    for name in ("id", "text", "scope"):
+        value: object = getattr(record, name)
+        if not isinstance(value, str):
+            raise MemevalError(
+                f"session {number} writes a record whose {name} is a {type(value).__name__}, "
+                "wanted a string; write it as one"
+            )
 
 
 def _check_time(session: Session) -> None:
@@ -217,6 +251,12 @@ def _checkpoints(
         check_whole("every", every, 1)
         return tuple(sorted({*range(0, n + 1, every), n}))
     if checkpoints is not None:
+        listed: object = checkpoints
+        if not isinstance(listed, Iterable) or isinstance(listed, str | bytes):
+            raise MemevalError(
+                f"checkpoints is {checkpoints!r}, wanted numbers of sessions, such as [0, 20, 40]; "
+                "for one after every so many say every"
+            )
         chosen = tuple(checkpoints)
         for checkpoint in chosen:
             check_whole("checkpoints", checkpoint, 0, n)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -18,15 +18,17 @@ from memeval.harness.settling import settle
 from memeval.harness.workspace import explained
 from memeval.probe import Probe
 from memeval.record import Advance, Delete, Op, Record
-from memeval.simulating.asking import Planted, Siblings, answered, ask, refusal
+from memeval.simulating.asking import Siblings, ask, refusal
 from memeval.simulating.ground import Ground
 from memeval.simulating.losing import Losses
 from memeval.simulating.plan import histories, n_records
+from memeval.simulating.scoring import Planted, answered
 from memeval.stats import quantile_hf8
 from memeval.stores.bound import View
 from memeval.stores.waiting import finish
 
 LAG_QUERY = "zephyrine marginalia quokka"
+MOST = 2**63
 WANTED = "a store that takes what it is given for as long as it grows"
 Row = dict[str, Any]
 
@@ -96,9 +98,11 @@ class World:
     def count(self) -> int | None:
         """Records as the store counts them; None where it cannot."""
         with explained("the store failed in count()", "the number of records, or None"):
-            return self.store.count()
+            return _whole(self.store.count())
 
-    def checkpoint(self, session: int, fresh: Sequence[Probe]) -> tuple[Row, list[Row]]:
+    def checkpoint(
+        self, session: int, fresh: Callable[[], Sequence[Probe]]
+    ) -> tuple[Row, list[Row]]:
         """Ask every cohort; a row of the checkpoints and the rows of its probes.
 
         Where it can be taken back, one more cohort is planted, so that size is seen at age 0.
@@ -113,9 +117,10 @@ class World:
             late = None if visible else session
             rows = self._asked(desk, self._planted, size, late)
             if self.ground.takes_back and self._newest() < session:
-                self._write_probes(desk, fresh, "planting probes")
+                probes = fresh()
+                self._write_probes(desk, probes, "planting probes")
                 _, visible = self._settle(desk)
-                planted = [(session, probe) for probe in fresh]
+                planted = [(session, probe) for probe in probes]
                 rows += self._asked(desk, planted, size, None if visible else session)
         times = [told["latency_ms"] for told in rows if told["latency_ms"] is not None]
         row |= {
@@ -178,7 +183,7 @@ class World:
             return None
         with explained("the store failed in n_bytes()", "its size in bytes, or None"):
             told = finish(n_bytes, (), None)
-            return None if told is None else int(told)
+            return _whole(None if told is None else int(told))
 
     def _settle(self, desk: Desk) -> tuple[float | None, bool]:
         """Wait until what was written last can be found; older records may be lost by now."""
@@ -210,8 +215,14 @@ class World:
         if not planted:
             return []
         rows = ask(desk, planted, self.options, self._records, self._siblings, late)
-        answers, qrels = answered(planted, rows, size)
-        return self.losses.explained(answers, qrels, desk, self._records)
+        return self.losses.explained(answered(planted, rows, size), desk, self._records)
+
+
+def _whole(told: int | None) -> int | None:
+    """A number that a table can hold, or an error."""
+    if told is not None and not 0 <= told < MOST:
+        raise ValueError(f"it told {told}, wanted a number from 0 below 2**63")
+    return told
 
 
 def _telling(ops: Sequence[Op]) -> Record | None:
