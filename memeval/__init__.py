@@ -39,6 +39,7 @@ _HOMES = {
     "MemevalError": "memeval.errors",
     "Mutation": "memeval.mutation",
     "NewestStore": "memeval.stores.broken",
+    "NotebookError": "memeval.errors",
     "NullStore": "memeval.stores.broken",
     "OracleStore": "memeval.stores.broken",
     "Outcomes": "memeval.outcomes",
@@ -83,6 +84,7 @@ _HOMES = {
     "diagnose": "memeval.diagnosis",
     "evaluate": "memeval.spec",
     "evaluate_request": "memeval.evaluation",
+    "export_notebook": "memeval.report.exporting.export",
     "history": "memeval.timeline",
     "holdout_gap": "memeval.gap",
     "kept_runs": "memeval.files.keptruns",
@@ -118,7 +120,7 @@ _HOMES = {
     "write_results": "memeval.files.resultsfile",
 }
 _ROOMS = frozenset(
-    {"datasets", "drift", "embedders", "frames", "plots", "server", "sessions", "spec"}
+    {"datasets", "drift", "embedders", "frames", "plots", "server", "sessions", "spec", "widgets"}
 )
 
 __all__ = sorted([*_HOMES, *_ROOMS, "__version__"])
@@ -132,6 +134,7 @@ if TYPE_CHECKING:
     from memeval import server as server
     from memeval import sessions as sessions
     from memeval import spec as spec
+    from memeval import widgets as widgets
     from memeval.adding import append_probe as append_probe
     from memeval.baseline import accept as accept
     from memeval.breakdown import lexical_overlap as lexical_overlap
@@ -158,6 +161,7 @@ if TYPE_CHECKING:
     from memeval.errors import FrameError as FrameError
     from memeval.errors import IncomparableRunsError as IncomparableRunsError
     from memeval.errors import MemevalError as MemevalError
+    from memeval.errors import NotebookError as NotebookError
     from memeval.errors import ProbeError as ProbeError
     from memeval.errors import RequestError as RequestError
     from memeval.errors import RunFileError as RunFileError
@@ -197,6 +201,7 @@ if TYPE_CHECKING:
     from memeval.relations import Relations as Relations
     from memeval.relations import check_relations as check_relations
     from memeval.report import write_report as write_report
+    from memeval.report.exporting.export import export_notebook as export_notebook
     from memeval.runner import plan as plan
     from memeval.runner import run as run
     from memeval.runs import Manifest as Manifest

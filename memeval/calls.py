@@ -21,6 +21,7 @@ from memeval.frames import CALLS, HITS, conform, empty
 from memeval.haystack import VERSION as GENERATOR_VERSION
 from memeval.probe import Probe
 from memeval.runs import Manifest, Run
+from memeval.showing import Shown
 from memeval.suite import Suite
 from memeval.text import count
 from memeval.words import clean
@@ -35,8 +36,8 @@ STATUSES = ("ok", "failed", "timeout")
 Ids = Mapping[str, Mapping[str, str]]
 
 
-@dataclass(frozen=True)
-class Calls:
+@dataclass(frozen=True, repr=False)
+class Calls(Shown):
     """Bodies of the call, and which probe each case is.
 
     Attributes

@@ -86,15 +86,29 @@ class Controls:
         return values[name]()
 
     def __repr__(self) -> str:
-        shown = self.frame[["store", "rule", "metric", "value", "chance", "bound", "passed"]]
+        from memeval.report.layout import fitted
+
+        shown = _shown(self.frame, self.validity)
         verdict = self.verdict
         head = f"Controls: suite {self.validity.status}, {verdict.word}: {verdict.reason}"
-        return "\n".join([head, shown.to_string(index=False), *_scopes(self.real)])
+        return fitted("\n".join([head, shown.to_string(index=False), *_scopes(self.real)]))
 
     def _repr_html_(self) -> str:
         from memeval.report.notebook import controls_html
 
         return controls_html(self, self.real)
+
+
+def _shown(frame: pd.DataFrame, validity: Validity) -> pd.DataFrame:
+    """What a terminal shows: of an invalid suite no row that holds a number of the store."""
+    from memeval.report.control_rows import checks
+
+    told = frame[["store", "rule", "metric", "value", "chance", "bound", "passed"]]
+    if validity.status != "invalid":
+        return told
+    kept = {(one.store, one.rule, one.metric) for one in checks(frame, validity)}
+    keys = zip(frame["store"], frame["rule"], frame["metric"], strict=True)
+    return told[[(str(a), str(b), str(c)) in kept for a, b, c in keys]]
 
 
 def run_controls(

@@ -21,6 +21,7 @@ from memeval.harness.selfcheck import self_check
 from memeval.harness.workspace import SLOW_PUT_MS, Workspace
 from memeval.probe import Probe
 from memeval.runs import Run
+from memeval.showing import ShownInNotebooks
 from memeval.stores.base import resolve
 from memeval.stores.bound import BoundStore, CallLimitError, View
 
@@ -29,7 +30,7 @@ NEVER_FOUND = 10**9
 
 
 @dataclass(frozen=True)
-class Diagnosis:
+class Diagnosis(ShownInNotebooks):
     """Causes of the failed probes of a run.
 
     Attributes
@@ -50,8 +51,9 @@ class Diagnosis:
     order: str = ORDER
 
     def __repr__(self) -> str:
-        shown = self.causes[["probe", "cause", "rank_found"]].to_string(index=False)
-        return f"{self.reason}\n{shown}" if len(self.causes) else self.reason
+        from memeval.report.cards import card_text
+
+        return card_text(self)
 
 
 def diagnose(

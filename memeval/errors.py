@@ -8,7 +8,8 @@
         ├── StoreError (RuntimeError)          a store, or the adapter before it, is at fault
         ├── FrameError (ValueError)            a table has not the columns or values it must have
         ├── RunFileError (ValueError)          a saved run cannot be read
-    ├── RequestError (ValueError)          the body of an evaluation call is at fault
+        ├── RequestError (ValueError)          the body of an evaluation call is at fault
+        ├── NotebookError (RuntimeError)       a notebook came to no end
         └── IncomparableRunsError (ValueError) two runs do not measure the same thing
     UserWarning
     └── WeakSuiteWarning                       the suite is too thin to carry its numbers
@@ -18,9 +19,11 @@ Every message says what was found, what was wanted, where, and what to do next.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 MOST_CHARACTERS = 2000
@@ -136,6 +139,27 @@ class RequestError(MemevalError, ValueError):
         """
         told = [{"field": one.field, "message": f"{one.found}; {one.todo}"} for one in self.faults]
         return {"error": {"code": "bad_request", **told[0], "fields": told}}
+
+
+class NotebookError(MemevalError, RuntimeError):
+    """A notebook came to no end: a cell failed or took too long, or the kernel died.
+
+    Parameters
+    ----------
+    message : str
+        What happened, and where.
+    path : path-like
+        The page that was written all the same.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+        The page, up to the cell that stopped it.
+    """
+
+    def __init__(self, message: str, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        super().__init__(message)
 
 
 class IncomparableRunsError(MemevalError, ValueError):

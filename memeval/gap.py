@@ -9,14 +9,15 @@ import pandas as pd
 
 from memeval.errors import MemevalError
 from memeval.runs import Run
+from memeval.showing import Shown
 from memeval.stats.independent import difference_interval
 
 Word = Literal["too few", "no difference seen", "dev is better", "held out is better"]
 FEWEST = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+@dataclass(frozen=True, slots=True, repr=False)
+class Gap(Shown):
     """Recall of the dev probes beside that of the held-out ones.
 
     Attributes

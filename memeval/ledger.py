@@ -28,6 +28,7 @@ from memeval.files.outcome_rows import repeats_of
 from memeval.frames import LOOKS
 from memeval.hashes import digest
 from memeval.runs import Run
+from memeval.showing import Shown
 from memeval.stats.independent import expected_maximum
 
 LEDGER = "eval-holdout.jsonl"
@@ -36,8 +37,8 @@ WORN_OUT = NormalDist().inv_cdf(0.975)
 _WORDS = ("at", "run_hash", "holdout_hash", "store")
 
 
-@dataclass(frozen=True, slots=True)
-class Wear:
+@dataclass(frozen=True, slots=True, repr=False)
+class Wear(Shown):
     """How far a holdout has been used up by looking at it.
 
     Attributes

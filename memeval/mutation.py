@@ -120,7 +120,8 @@ class Mutation:
         living = self.survivors
         must = living.loc[living["must_kill"], "saboteur"].tolist()
         if must:
-            reason = f"{count(len(must), 'saboteur')} that must be killed live: {', '.join(must)}"
+            live = "lives" if len(must) == 1 else "live"
+            reason = f"{count(len(must), 'saboteur')} that must be killed {live}: {', '.join(must)}"
             return Verdict("FAIL", reason, f"add a probe: {self._missing(must[0])}", 4)
         if not self.n_counted:
             n = count(len(self.saboteurs), "saboteur")
@@ -146,13 +147,16 @@ class Mutation:
         return f", by {len(suite)} probes chosen of {suite.chosen_of}"
 
     def __repr__(self) -> str:
+        from memeval.report.layout import fitted
+
         verdict, manifest = self.verdict, self.identity.manifest
         head = f"Mutation of {count(len(self.identity.suite), 'probe')}{self._chosen} on "
         head += f"{visible(manifest.store)}: {verdict.word}"
         if verdict.word == "INVALID":
             withheld = "no number of an invalid suite is shown"
-            return f"{head}\n{verdict.reason}\n{withheld}\n{verdict.next_step}"
-        return "\n".join([f"{head}: {verdict.reason}", *self._lines(), verdict.next_step])
+            return fitted(f"{head}\n{verdict.reason}\n{withheld}\n{verdict.next_step}")
+        lines = [f"{head}: {verdict.reason}", *self._lines(), verdict.next_step]
+        return fitted("\n".join(lines))
 
     def _lines(self) -> Iterator[str]:
         must = "all that must be are" if self.must_killed else "not all that must be are"
@@ -257,7 +261,9 @@ def mutate(
     if not suite:
         raise ProbeError("no probe to ask; give at least one, or load a folder with memeval.load")
     if resume and journal is None:
-        raise MemevalError("resume without a journal: say which one, journal=path (--journal)")
+        raise MemevalError(
+            "resume without a journal: found none, wanted the one to go on from; give journal=path"
+        )
     asking, beside, told = options_of(options, retrieve, seed, repeats)
     n_jobs = workers(jobs, len(chosen) or 1)
     shelf = Shelf(SHELF_BYTES)

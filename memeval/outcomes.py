@@ -26,6 +26,7 @@ from memeval.files.runfiles import run_from
 from memeval.files.saved import DECIMALS, read_saved
 from memeval.plain import plain
 from memeval.runs import Run
+from memeval.showing import ShownInNotebooks
 from memeval.text import visible
 from memeval.typed import typed
 from memeval.verdicts import Validity
@@ -44,7 +45,7 @@ _BARE = Validity(
 
 
 @dataclass(frozen=True, eq=False)
-class Outcomes:
+class Outcomes(ShownInNotebooks):
     """One side of a comparison.
 
     Attributes
@@ -97,8 +98,11 @@ class Outcomes:
         return len(self.probes)
 
     def __repr__(self) -> str:
+        from memeval.report.layout import paragraph
+
         count = f"{len(self)} probe{'' if len(self) == 1 else 's'}"
-        return f"Outcomes of {count} ({self.kind}): {visible(self.source)}"
+        bad = "INVALID, " if self.validity.status == "invalid" else ""
+        return paragraph(f"Outcomes of {count} ({bad}{self.kind}): {self.source}")
 
     @property
     def passing(self) -> frozenset[str]:

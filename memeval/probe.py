@@ -14,11 +14,12 @@ from memeval.errors import Fault, ProbeError
 from memeval.given import Given, given_of, in_utc, op_to_dict
 from memeval.hashes import digest
 from memeval.record import Op, Record
+from memeval.showing import ShownInNotebooks
 from memeval.text import clean
 
 
 @dataclass(frozen=True)
-class Probe:
+class Probe(ShownInNotebooks):
     """A fixture for a memory store: what was written, what is asked, what must come back.
 
     Lists are taken for tuples, times are made UTC, and any object with ``id`` and ``text`` is

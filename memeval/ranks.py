@@ -20,6 +20,7 @@ from memeval.errors import FrameError
 from memeval.frames import PROBE, RESULTS
 from memeval.scoring import measures
 from memeval.scoring.measures import Answers, Floats, Ints
+from memeval.showing import Shown
 
 __all__ = ["Ranks"]
 
@@ -37,8 +38,8 @@ class _Worth(NamedTuple):
     dcg: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class Ranks:
+@dataclass(frozen=True, eq=False, repr=False)
+class Ranks(Shown):
     """Where the expected groups of each probe stand, whatever the cutoff.
 
     Made by `memeval.rank_expected`. Nothing here is to be changed.

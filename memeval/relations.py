@@ -89,9 +89,11 @@ class Relations:
         return self.verdict.exit_code == 0
 
     def __repr__(self) -> str:
+        from memeval.report.layout import fitted
+
         verdict = self.verdict
         columns = ["relation", "kind", "applicable", "n", "n_violated", "share", "passed"]
-        return (
+        return fitted(
             f"Relations: {verdict.word}: {verdict.reason}\n"
             f"{self.frame[columns].to_string(index=False)}"
         )

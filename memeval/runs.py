@@ -15,6 +15,7 @@ import pandas as pd
 
 from memeval.chances import leaks_of, told
 from memeval.metrics import score
+from memeval.showing import Shown
 from memeval.spec import spec_results, spec_summary
 from memeval.suite import WITHHELD, Suite
 from memeval.summary import TARGETS, summarize
@@ -25,8 +26,8 @@ from memeval.verdicts import Verdict as Verdict
 from memeval.verdicts import decide
 
 
-@dataclass(frozen=True)
-class Manifest:
+@dataclass(frozen=True, repr=False)
+class Manifest(Shown):
     """What was measured with what: plain values, saved with the run.
 
     Attributes
@@ -277,17 +278,19 @@ class Run:
         yield spec_results(self.results, self.hits, self.qrels, self.suite)
 
     def __repr__(self) -> str:
+        from memeval.report.layout import fitted
+
         verdict = self.verdict
         head = (
             f"Run of {len(self.results)} probes on {visible(self.manifest.store)}: {verdict.word}"
         )
         if verdict.word == "INVALID":
             withheld = "no number of an invalid suite is shown"
-            return f"{head}\n{verdict.reason}\n{withheld}\n{verdict.next_step}"
+            return fitted(f"{head}\n{verdict.reason}\n{withheld}\n{verdict.next_step}")
         leaks = leaks_of(self.summary).words
         reason = verdict.reason if leaks in verdict.reason else f"{verdict.reason}\n{leaks}"
         shown = told(self.summary)[["metric", "value", "low", "high", "n"]].to_string(index=False)
-        return f"{head}: {reason}\n{shown}"
+        return fitted(f"{head}: {reason}\n{shown}")
 
     def _repr_html_(self) -> str:
         from memeval.report.notebook import run_html

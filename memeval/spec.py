@@ -17,13 +17,14 @@ from memeval.frames import HITS, QRELS, conform, names
 from memeval.metrics import score
 from memeval.probe import Probe
 from memeval.record import Hit, Record
+from memeval.showing import Shown
 from memeval.stats import quantile_hf8
 from memeval.suite import Suite
 from memeval.text import contains_tokens
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+@dataclass(frozen=True, slots=True, repr=False)
+class Summary(Shown):
     """The suite's numbers, by the names of the specification.
 
     Attributes
@@ -55,8 +56,8 @@ class Summary:
         return self.leaks == 0
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class ProbeResult(Shown):
     """One probe's outcome, by the names of the specification.
 
     Attributes

@@ -19,14 +19,15 @@ from memeval.hashes import digest
 from memeval.heldout import HeldOut, hold_out
 from memeval.probe import Probe
 from memeval.record import Op, Record
+from memeval.showing import ShownInNotebooks
 from memeval.suite_tables import faults_frame as faults_frame
 from memeval.suite_tables import probes_table, qrels_table, tags_table
-
-WITHHELD = "(withheld)"
+from memeval.withholding import WITHHELD as WITHHELD
+from memeval.withholding import bare_record, without_text
 
 
 @dataclass(frozen=True, repr=False)
-class Suite(Sequence[Probe]):
+class Suite(ShownInNotebooks, Sequence[Probe]):
     """Probes in a fixed order; a sequence, so it can be looped over, indexed and sliced.
 
     Attributes
@@ -312,14 +313,14 @@ class Suite(Sequence[Probe]):
         bare: dict[int, Given] = {}
         for p in self:
             if id(p.state) not in bare:
-                bare[id(p.state)] = Given(_bare(op) for op in p.state)
+                bare[id(p.state)] = Given(without_text(op) for op in p.state)
         probes = tuple(
             replace(
                 p, given=bare[id(p.state)], canary=(), near=(), filter={}, withheld=p.content_hash
             )
             for p in self
         )
-        haystack = None if self.haystack is None else tuple(_bare_record(r) for r in self.haystack)
+        haystack = None if self.haystack is None else tuple(bare_record(r) for r in self.haystack)
         shared = {p.history: p.given for p in probes if p.history is not None}
         return replace(self, probes=probes, haystack=haystack, histories=shared)
 
@@ -340,11 +341,3 @@ class Suite(Sequence[Probe]):
             "probes": [p.to_dict() for p in self],
         }
         return said if shared else {name: said[name] for name in ("haystack", "probes")}
-
-
-def _bare(op: Op) -> Op:
-    return _bare_record(op) if isinstance(op, Record) else op
-
-
-def _bare_record(record: Record) -> Record:
-    return replace(record, text=WITHHELD, meta={})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import pandas as pd
 
 from memeval.chances import leaks_of
+from memeval.showing import Shown
 from memeval.text import count, visible
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 Word = Literal["PASS", "FAIL", "INVALID", "SAME", "CANNOT TELL", "NOT COMPARABLE"]
 
 
-@dataclass(frozen=True, slots=True)
-class Validity:
+@dataclass(frozen=True, slots=True, repr=False)
+class Validity(Shown):
     """Whether a suite can carry its numbers.
 
     Attributes
@@ -50,8 +51,8 @@ UNCHECKED = Validity(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+@dataclass(frozen=True, slots=True, repr=False)
+class Verdict(Shown):
     """What it all comes to.
 
     Attributes

@@ -154,7 +154,7 @@ def test_verbs_of_later_versions_are_not_there() -> None:
     assert set(VERBS) == {
         "control", "run", "report", "mutate", "lint", "add", "schema", "env",
         "compare", "accept", "history", "runs", "simulate", "evaluate", "serve",
-        "init", "convert",
+        "init", "convert", "notebook",
     }  # fmt: skip
     assert "check-store" not in build().format_help()
 

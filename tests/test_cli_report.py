@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mutants import made
 
 from memeval.cli import main
 from memeval.errors import StoreError
@@ -318,3 +319,82 @@ def test_a_record_that_leaks_only_as_the_store_grows_fails_the_report(
     monkeypatch.setattr("memeval.simulate.run_simulation", grows)
     assert main(["report", "--sessions", "2"]) == code
     assert ("leaks in" in capsys.readouterr().out) == bool(leaked)
+
+
+def kept_earlier(day: int) -> Path:
+    """The one run that is kept, once more, as if it had been made on a day of 2020."""
+    (newest,) = [p for p in Path(".memeval", "runs").glob("*.json") if p.name[:4] != "2020"]
+    payload = json.loads(newest.read_text())
+    payload["manifest"]["created_at"] = f"2020-01-0{day}T00:00:00+00:00"
+    path = newest.with_name(f"2020010{day}T000000Z-{payload['manifest']['suite_hash']}.json")
+    path.write_text(json.dumps(payload))
+    return path
+
+
+def test_each_probe_shows_how_it_did_in_the_runs_that_were_kept(
+    app: Path, capsys: Captured
+) -> None:
+    argv = ["report", "--store", "my_stores:FailingOnce", "--sessions", "0"]
+    assert main(argv) == 1
+    assert "runs before" not in page_of(app)  # it is the first
+    for day in (1, 2):
+        kept_earlier(day)
+    (newest,) = [p for p in Path(".memeval", "runs").glob("*.json") if p.name[:4] != "2020"]
+    assert main(["report", str(newest)]) == 1
+    assert "2 runs of this store before, 2020-01-01 to 2020-01-02" in page_of(app)
+    assert "passed 0 of 2 runs before" in page_of(app)
+    assert main(["report", str(kept_earlier(2))]) == 1  # later ones are not before it
+    assert "1 run of this store before, 2020-01-01," in page_of(app)
+    kept_earlier(1).write_text("{")
+    capsys.readouterr()
+    assert main(["report", str(newest)]) == 1
+    assert "passed over: .memeval/runs/20200101T000000Z-" in capsys.readouterr().err
+    assert "1 run of this store before, 2020-01-02," in page_of(app)
+
+
+def test_the_size_of_the_page_is_said_and_a_large_one_warned_of(
+    saved: dict[str, str], app: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    assert main(["report", saved["Words"]]) == 0
+    size = (app / "memeval-report.html").stat().st_size
+    err = capsys.readouterr().err
+    assert f"wrote memeval-report.html ({round(size / 1000)} KB)" in err and "warning" not in err
+    monkeypatch.setattr("memeval.cli.page.LARGE", size - 1)
+    assert main(["report", saved["Words"], "--quiet"]) == 0
+    err = capsys.readouterr().err
+    assert "warning: memeval-report.html is" in err and "--no-texts" in err and "wrote" not in err
+
+
+def test_faults_are_tried_where_told_and_one_that_must_die_is_4(
+    app: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr("memeval.mutation.mutate", lambda *a, **o: (asked.append(a), made())[1])
+    argv = ["report", "--store", "my_stores:Words", "--sessions", "0"]
+    assert main(argv) == 0
+    assert not asked and 'id="mutation"' not in page_of(app)
+    assert main([*argv, "--mutate"]) == 4
+    out = capsys.readouterr().out
+    assert "SURVIVORS: 2 faults" in out and out.endswith("memeval-report.html\n")
+    assert 'id="mutation"' in page_of(app) and len(asked[0][0]) == 5
+    assert main([*argv, "--mutate", "--format", "json"]) == 4
+    assert json.loads(capsys.readouterr().out)["mutation"]["n_killed"] == 3
+    assert main([*argv, "--mutate", "--max-calls", "100000"]) == 0
+    assert "faults are not tried: --max-calls" in capsys.readouterr().err
+    assert main([*argv, "--mutate", "--dry-run"]) == 0
+    assert "trying faults is not counted" in capsys.readouterr().err
+    assert main(["report", "old.json", "--mutate"]) == 2
+    assert "--mutate would change how it is made" in capsys.readouterr().err
+    assert len(asked) == 2
+
+
+def test_faults_that_cannot_be_tried_cost_the_report_nothing(
+    app: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr("memeval.mutation.mutate", fails)
+    assert main(["report", "--store", "my_stores:Words", "--sessions", "0", "--mutate"]) == 0
+    assert "faults could not be tried: the disk is full" in capsys.readouterr().err
+    assert (app / "memeval-report.html").exists()

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 import memeval as me
 from memeval import frames
 from memeval.errors import MemevalError, RunFileError, StoreError
+from memeval.files.journal import JournalWarning
 from memeval.mutating.journal import MutationJournal
 from memeval.mutating.killing import Kill, Seen, kills, seen, slower
 from memeval.mutating.significance import significant
@@ -296,7 +297,8 @@ def test_a_survivor_that_must_be_killed_fails_the_suite() -> None:
     blind = me.Probe("nothing", "zebra quokka", GIVEN)
     made = mutate([blind], "sqlite", saboteurs=[Null])
     assert made.verdict.word == "FAIL" and made.verdict.exit_code == 4
-    assert "must be killed live: null" in made.verdict.reason and not made.must_killed
+    assert made.verdict.reason.startswith("1 saboteur that must be killed lives: null")
+    assert not made.must_killed
     assert made.score == 0.0 and pd.isna(made.kill_depth)
 
 
@@ -384,7 +386,7 @@ def test_a_saboteur_that_fails_each_time_is_killed_and_that_is_said() -> None:
     assert made.n_killed == 2
     (note,) = made.notes
     assert re.match(r"slip: no probe of it was answered \(.*search returned NoneType", note)
-    assert note in repr(made)
+    assert note in " ".join(repr(made).split())
 
 
 def test_what_is_no_saboteur_is_refused() -> None:
@@ -489,7 +491,8 @@ def test_a_journal_cut_at_any_line_goes_on_to_the_same_tables(tmp_path: Path) ->
         cut.write_bytes(b"".join(lines[:n]) + lines[n][: len(lines[n]) // 2])
         left = len(SMALL) - max(0, n - 1)
         told: list[tuple[int, int, str]] = []
-        again = mutated(saboteurs=SMALL, journal=cut, resume=True, progress=Noting(told))
+        with pytest.warns(JournalWarning, match="cut off"):
+            again = mutated(saboteurs=SMALL, journal=cut, resume=True, progress=Noting(told))
         assert [of[2] for of in told] == [kind.name for kind in SMALL[-left:]]
         assert_same(again, made)
         assert cut.read_bytes().splitlines() == [line.rstrip(b"\n") for line in lines]
@@ -589,7 +592,7 @@ def test_jobs_on_one_place_are_done_one_after_the_other_and_it_is_said() -> None
     pytest.importorskip("joblib")
     place = odd.Place("namespace")
     made = mutate([LUNCH], lambda: odd.Client(place), saboteurs=[Null, Forgetful, Shouts], jobs=2)
-    assert "one after the other" in made.notes[0] and made.notes[0] in repr(made)
+    assert "one after the other" in made.notes[0] and made.notes[0] in " ".join(repr(made).split())
     assert set(made.kills["saboteur"]) == {"null", "forgetful", "shouts"}
     assert not place.kept
 

@@ -136,8 +136,10 @@ def test_the_input_is_not_changed():
 def test_what_is_no_controls_frame_is_refused():
     with pytest.raises(FrameError, match="wanted also"):
         plot_controls(pd.DataFrame({"probe": ["a"]}), axes())
-    with pytest.raises(FrameError, match="run_controls"):
-        plot_controls(controls().iloc[:0], axes())
+    with pytest.raises(FrameError, match="found str, wanted Controls"):
+        plot_controls("sqlite", axes())
+    ax = plot_controls(controls().iloc[:0], axes())
+    assert "memeval.run_controls" in words(ax)[0].replace("\n", " ")
 
 
 def recall_curve() -> pd.DataFrame:
@@ -326,15 +328,15 @@ def test_each_plot_draws_into_the_axes_given_and_changes_no_input(plot, frame, m
 def test_each_plot_refuses_what_it_cannot_draw(plot, frame, maker):
     with pytest.raises(FrameError, match="wanted also"):
         plot(pd.DataFrame({"probe": ["a"]}), axes())
-    with pytest.raises(FrameError, match=maker):
-        plot(frame().iloc[:0], axes())
+    assert maker in words(plot(frame().iloc[:0], axes()))[0]
 
 
-def test_an_empty_threshold_curve_is_refused_with_its_reason():
+def test_an_empty_threshold_curve_says_its_reason():
     nothing = threshold_curve().iloc[:0].copy()
     nothing.attrs["reason"] = "no hit has a score"
-    with pytest.raises(FrameError, match="nothing to draw: no hit has a score"):
-        plot_threshold_curve(nothing, axes())
+    ax = plot_threshold_curve(nothing, axes())
+    assert words(ax) == ["no hit has a score"] and not ax.lines
+    assert ax.get_title(loc="left") == "Floors on the score: nothing to draw"
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -407,8 +409,7 @@ def test_many_commits_do_not_run_into_each_other():
 def test_a_history_without_that_metric_is_refused_by_what_it_has():
     with pytest.raises(FrameError, match=r"'ndcg' \(recall_all, leaks\).*memeval.history"):
         plot_history(moments(), "ndcg", axes())
-    with pytest.raises(FrameError, match="no rows"):
-        plot_history(moments().iloc[:0], ax=axes())
+    assert "memeval.history" in words(plot_history(moments().iloc[:0], ax=axes()))[0]
     with pytest.raises(FrameError, match="wanted also"):
         plot_history(pd.DataFrame({"probe": ["a"]}), ax=axes())
 

@@ -59,6 +59,12 @@ def legend(ax: Axes) -> list[str]:
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
+def said(ax: Axes) -> str:
+    """Words of an axes that has nothing to draw."""
+    assert not ax.lines and "nothing to draw" in ax.get_title(loc="left")
+    return " ".join(ax.texts[0].get_text().split())
+
+
 def log() -> pd.DataFrame:
     """A production log: two queries, two weeks."""
     return pd.DataFrame(
@@ -199,8 +205,7 @@ def test_two_survivals_are_compared_by_log_rank(falling: Simulation) -> None:
 def test_survival_takes_a_curve_or_a_log(falling: Simulation) -> None:
     assert line(plot_survival(falling.survival, axes()), "still passing")[-1] == (380, 0.75)
     assert line(plot_survival(log(), axes()), "still passing") == [(900, 1.0), (2900, 0.5)]
-    with pytest.raises(FrameError, match="asked again at another size"):
-        plot_survival(log().iloc[:2], axes())
+    assert "asked again at another size" in said(plot_survival(log().iloc[:2], axes()))
 
 
 def test_store_size_stands_beside_all_that_is_written() -> None:
@@ -214,10 +219,10 @@ def test_store_size_stands_beside_all_that_is_written() -> None:
     assert size.get_title(loc="left") == "Store size: 134,000 bytes at 1,340 records"
 
 
-def test_a_store_that_does_not_count_is_refused() -> None:
+def test_of_a_store_that_does_not_count_nothing_is_drawn_but_words() -> None:
     unknown = grown(sizes=grown().sizes.assign(n_kept=pd.NA))
-    with pytest.raises(FrameError, match=r"no row with n_kept.*count\(\)"):
-        plot_store_size(unknown, ax=axes())
+    ax = plot_store_size(unknown, ax=axes())
+    assert "no row has n_kept" in said(ax) and "count()" in said(ax)
     with pytest.raises(FrameError, match="'n_words', wanted n_kept or n_bytes"):
         plot_store_size(grown(), "n_words", axes())  # type: ignore[arg-type]
 
@@ -230,7 +235,9 @@ def test_latency_shows_points_law_budget_and_crossing() -> None:
     assert law[:, 1] == pytest.approx(2 + 0.05 * law[:, 0])
     assert (law[0, 0], law[-1, 0]) == (30, 1340)
     assert line(ax, "crossing, with") == [(pytest.approx(1960), 100.0)]
-    assert line(ax, "straight on") == [(1340, pytest.approx(69)), (pytest.approx(1960), 100)]
+    beyond = line(ax, "the same law on")
+    assert beyond[0] == (1340, pytest.approx(69))
+    assert beyond[-1] == (pytest.approx(1960), pytest.approx(100))
     assert [y for _, y in line(ax, "crossing, 95 %")] == [100, 100]
     assert line(ax, "budget 100 ms") == [(0, 100), (1, 100)]
     said = "latency_p95_ms: linear, crosses 100 ms at 1,960 records"
@@ -253,8 +260,8 @@ def test_too_few_sizes_have_no_law() -> None:
     ax = plot_latency_growth(few, ax=axes())
     assert ax.get_title(loc="left") == "latency_p95_ms: CANNOT TELL, fewer than six sizes"
     assert not [one for one in ax.lines if "law" in str(one.get_label())]
-    with pytest.raises(FrameError, match="no row with a time"):
-        plot_latency_growth(few.assign(latency_p95_ms=0.0), ax=axes())
+    untimed = few.assign(latency_p95_ms=0.0)
+    assert "no row has a time" in said(plot_latency_growth(untimed, ax=axes()))
 
 
 def test_a_law_that_is_not_sure_is_grey_and_dotted() -> None:
@@ -308,7 +315,6 @@ def test_an_unknown_metric_is_refused_by_what_there_is() -> None:
         plot_retention(means, "mrr", axes())
 
 
-@pytest.mark.filterwarnings("ignore:Glyph:UserWarning")
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("plot", SEVERAL)
 def test_hostile_names_are_drawn_as_plain_text(plot: Any, text: str) -> None:
@@ -321,7 +327,6 @@ def test_hostile_names_are_drawn_as_plain_text(plot: Any, text: str) -> None:
     assert len(first.get_text()) <= 48
 
 
-@pytest.mark.filterwarnings("ignore:Glyph:UserWarning")
 @pytest.mark.parametrize("text", HOSTILE[:-2])
 def test_a_hostile_metric_is_drawn_as_plain_text(text: str) -> None:
     for plot in (plot_drift, plot_retention):

@@ -96,7 +96,7 @@ def test_the_oldest_versions_are_those_that_the_project_allows() -> None:
     own, _, _ = (ROOT / ".ci" / "oldest.txt").read_text(encoding="utf-8").partition("# held back")
     for line in own.split():
         name, version = line.split("==")
-        floor = re.search(rf'"{name}>=([\d.]+)"', project)
+        floor = re.search(rf'"{name}(?:\[\w+\])?>=([\d.]+)"', project)
         assert floor is not None, name
         padded = floor[1] + ".0" * (version.count(".") - floor[1].count("."))
         assert version.split(".")[:2] == padded.split(".")[:2], line

@@ -150,7 +150,7 @@ def test_the_table_of_causes_stays_within_80_columns() -> None:
 
 def test_the_page_tells_why_after_the_numbers_and_before_the_probes(html: str) -> None:
     names = re.findall(r'<section id="(\w+)"', html)
-    assert names[:5] == ["controls", "verdict", "numbers", "scopes", "why"]
+    assert names[:5] == ["controls", "verdict", "numbers", "why", "scopes"]
     text = section(html, "why")
     assert "Mend neighbour first: a leak fails the run and is never traded off" in text
     assert "Next: filter by scope inside the store" in text

@@ -30,6 +30,7 @@ from memeval.probe import Probe
 from memeval.report import markdown, plain, write_report
 from memeval.report.comparison_notebook import comparison_html
 from memeval.report.comparison_page import section as gather
+from memeval.report.comparison_rows import circumstances
 from memeval.report.comparison_text import comparison_markdown, comparison_text
 from memeval.report.html import report_html
 from memeval.report.notebook import run_html
@@ -62,11 +63,11 @@ def row(html: str, table: str, start: str) -> str:
     return told
 
 
-def test_the_section_stands_right_after_the_verdict_and_only_with_a_baseline(
+def test_the_section_stands_right_after_the_numbers_and_only_with_a_baseline(
     run: Run, html: str
 ) -> None:
     names = re.findall(r'<section id="(\w+)"', html)
-    assert names[:4] == ["controls", "verdict", "comparison", "numbers"]
+    assert names[:4] == ["controls", "verdict", "numbers", "comparison"]
     assert 'id="comparison"' not in report_html(run)
     assert "<title>FAIL (against the baseline: FAIL): shelf - memeval report</title>" in html
 
@@ -150,6 +151,21 @@ def test_no_form_tells_an_outcome_of_what_is_not_comparable(form: Any, run: Run)
     said = form(compare(other, run))
     assert "needs-delete" in said  # which probes there are is no outcome
     assert "cafe-or-bar" not in said and "lost" not in said and "gained" not in said
+
+
+def test_a_notebook_says_verdict_and_reason_before_the_settings_that_differ(run: Run) -> None:
+    info = {"store_info": {f"setting{n}": n for n in range(15)}}
+    many = compare(earlier_run(), make_run(manifest=manifest(**info)))
+    told = [words for label, words in circumstances(many) if label == "tested:"]
+    assert len(told) > 15
+    html = comparison_html(many)
+    folded = html[html.index("<details") : html.index("</details>")]
+    assert html.index(many.verdict.reason[:20]) < html.index("<details") < html.index("<table")
+    assert f"<bdi>{told[0]}</bdi>; and {len(told) - 1} more</summary>" in folded
+    assert [words in folded for words in told] == [True] * len(told)
+    assert html.count("setting14") == 1 and html.count(">tested: ") == 1
+    few = comparison_html(compare(earlier_run(), run))
+    assert few.count("store: desk in the baseline, shelf now") == 1
 
 
 def test_an_invalid_suite_withholds_the_comparison_too() -> None:
@@ -301,3 +317,26 @@ def test_many_removed_probes_are_names_in_one_row(run: Run) -> None:
     assert group.names[:2] == ("p30", "p31") and len(group.names) == 30
     html = report_html(run, comparison=found)
     assert "<bdi" in html and html.count("p59") == 1
+
+
+def two_probes(run: Run) -> Run:
+    """The run of lunch-spot and cafe-or-bar alone: they name nothing that must not come back."""
+    suite = Suite.of(probes()[:2])
+    kept = {
+        name: frame[frame["probe"].isin([probe.name for probe in suite])].reset_index(drop=True)
+        for name, frame in (("hits", run.hits), ("calls", run.calls))
+    }
+    return dataclasses.replace(run, suite=suite, qrels=suite.qrels(), causes=None, **kept)
+
+
+def test_no_leak_where_nothing_could_leak_is_not_measured_and_not_zero(run: Run) -> None:
+    before, now = two_probes(earlier_run()), two_probes(run)
+    told = compare(before, now)
+    html = report_html(now, comparison=told)
+    assert row(html, "moved", "leaks").startswith("leaks not measured not measured n/a")
+    leaks = re.search(r"^leaks +(.*)$", comparison_text(told), re.M)
+    assert leaks and leaks[1].split()[:3] == ["n/a", "n/a", "n/a"]
+    # With the other probes neighbour could leak, and did not before.
+    assert row(
+        report_html(run, comparison=compare(earlier_run(), run)), "moved", "leaks"
+    ).startswith("leaks 0 1 +1")

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 RESULTS = "eval-results.json"
 REPORT = "memeval-report.html"
 SCHEMA = "memeval.schema.json"
+NOTEBOOK = "page of a notebook"
 # How the files that memeval writes begin, so that it writes over no others.
 BEGINS = {
     RESULTS: re.compile(r'\A\s*\{\s*"commit"'),
     REPORT: re.compile(r"memeval report</title>"),
+    NOTEBOOK: re.compile(r"memeval (notebook|report)</title>"),
     SCHEMA: re.compile(r'\A\s*\{\s*"\$schema"'),
 }
 HEAD = 1 << 16
@@ -83,6 +85,14 @@ def _is_older(path: Path, kind: str) -> bool:
     return not head.strip() or BEGINS[kind].search(head) is not None
 
 
+def make_home() -> None:
+    """Make the folder of what is kept, which git does not see."""
+    HOME.mkdir(exist_ok=True)
+    ignore = HOME / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
+
+
 def keep_run(run: Run, *, texts: bool = True) -> Path:
     """Save a run in ``.memeval/runs``, which git does not see.
 
@@ -93,10 +103,8 @@ def keep_run(run: Run, *, texts: bool = True) -> Path:
     """
     from memeval.files.runfiles import save_run
 
-    RUNS.mkdir(parents=True, exist_ok=True)
-    ignore = HOME / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")
+    make_home()
+    RUNS.mkdir(exist_ok=True)
     path = _reserved(_stem(run))
     try:
         save_run(run, path, texts=texts)

@@ -64,10 +64,15 @@ def show_mutation(mutation: Mutated, name: str) -> None:
     if name == "json":
         show_json(mutation_payload(mutation))
         return
+    show(mutation_in(mutation, name).rstrip("\n"))
+
+
+def mutation_in(mutation: Mutated, name: str) -> str:
+    """A mutation as text or Markdown."""
     from memeval.report import mutation_text as words
 
     write = words.mutation_markdown if name == "markdown" else words.mutation_text
-    show(write(mutation).rstrip("\n"))
+    return write(mutation)
 
 
 def mutation_payload(mutation: Mutated) -> dict[str, Any]:
@@ -148,17 +153,29 @@ def simulation_in(simulation: Simulation, name: str, lost: int) -> str:
 
 
 def simulation_payload(simulation: Simulation) -> dict[str, Any]:
-    """The whole simulation as plain values, without its row per probe: that is in its file."""
+    """The whole simulation as plain values, without its row per probe: that is in its file.
+
+    No number and no outcome of an invalid suite.
+    """
     from memeval.comparing.manifests import without_private
     from memeval.plain import plain
 
-    verdict, trend = simulation.verdict, simulation.trend
-    growth, shape = simulation.growth, simulation.latency
-    return {
+    verdict, validity = simulation.verdict, simulation.validity
+    told = {
         "verdict": verdict.word,
         "reason": verdict.reason,
         "next_step": verdict.next_step,
         "exit_code": verdict.exit_code,
+        "validity": validity.status,
+    }
+    if simulation.withheld:
+        return told
+    trend, growth, shape = simulation.trend, simulation.growth, simulation.latency
+    asked = simulation.drift_probes
+    return told | {
+        "suite": list(validity.reasons or validity.notes),
+        "n_leaked": int(asked["n_leaked"].sum()),
+        "n_contract": int(asked["n_contract"].sum()),
         "drift": trend.verdict,
         "slope_per_1k": _or_none(trend.slope_per_1k),
         "low": _or_none(trend.low),

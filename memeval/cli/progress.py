@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Self, TextIO
 
 from memeval.cli.console import width, wipers
-from memeval.text import display_width, pad, visible
-
-EVERY_S = 0.1
+from memeval.progressline import EVERY_S, Line
+from memeval.text import visible
 
 
 class Progress:
@@ -38,7 +37,7 @@ class Progress:
         self.stage = 0
         self.done = 0
         self.last = -EVERY_S
-        self.drawn = 0
+        self.line = Line(self.stream)
 
     def __call__(self, done: int, total: int, label: str) -> None:
         """Take note of one more step; draw it if it is time."""
@@ -47,13 +46,8 @@ class Progress:
         self.done = done
         if self.clock() - self.last >= EVERY_S:
             self.last = self.clock()
-            self._draw(f"{self.stages[self.stage]} {done}/{total} {visible(label)}".strip())
-
-    def _draw(self, line: str) -> None:
-        line = visible(line, width() - 1)
-        self.stream.write("\r" + pad(line, self.drawn))
-        self.stream.flush()
-        self.drawn = display_width(line)
+            told = f"{self.stages[self.stage]} {done}/{total} {visible(label)}".strip()
+            self.line.draw(told, width())
 
     def __enter__(self) -> Self:
         """Begin; nothing is drawn yet."""
@@ -67,10 +61,7 @@ class Progress:
 
     def wipe(self) -> None:
         """Wipe what is drawn."""
-        if self.drawn:
-            self.stream.write("\r" + " " * self.drawn + "\r")
-            self.stream.flush()
-            self.drawn = 0
+        self.line.wipe()
 
 
 def progress(stages: Sequence[str] = ("",), *, quiet: bool = False) -> Progress:

@@ -28,6 +28,7 @@ from memeval.comparing.differences import (
 )
 from memeval.hashes import digest
 from memeval.outcomes import Outcomes
+from memeval.showing import Shown
 
 __all__ = [
     "BLOCKING",
@@ -44,8 +45,8 @@ LEAST_COMMON = 0.8
 CONTENT = "content_hash"
 
 
-@dataclass(frozen=True, slots=True)
-class Comparability:
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparability(Shown):
     """Whether the numbers of two runs may stand side by side.
 
     Attributes

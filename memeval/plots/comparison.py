@@ -15,11 +15,13 @@ from memeval.plots.canvas import (
     BROKEN,
     GREEN,
     KEPT,
+    NAME,
     PURPLE,
     legend_below,
-    plain_ticks,
+    nothing,
     prepared,
 )
+from memeval.plots.lettering import lettered
 from memeval.summary import METRICS
 from memeval.text import visible
 
@@ -84,6 +86,8 @@ def plot_comparison(comparison: Comparison, ax: Axes | None = None) -> Axes:
     _refuse_withheld(comparison)
     frame = conform(comparison.frame, COMPARISON)
     frame = frame[frame["delta"].notna()].reset_index(drop=True)
+    if frame.empty:
+        return nothing(ax, comparison.verdict.word, "there is no metric that both sides tell")
     with prepared(ax, (8, 1.6 + 0.4 * max(1, len(frame)))) as axes:
         for y, row in enumerate(frame.itertuples()):
             _draw_metric(axes, y, row, comparison.margin)
@@ -156,8 +160,7 @@ def _label_metrics(ax: Axes, frame: pd.DataFrame, comparison: Comparison) -> Non
     ends = shares[["low", "delta", "high"]].abs().max().max()
     reach = 1.1 * max(comparison.margin, 0.0 if pd.isna(ends) else float(ends))
     ax.axvline(0.0, color="black", lw=1, zorder=2)
-    ax.set_yticks(range(len(frame)), [visible(name, 47) for name in frame["metric"]])
-    plain_ticks(ax)
+    ax.set_yticks(range(len(frame)), [lettered(name, NAME) for name in frame["metric"]])
     ax.set_ylim(max(1, len(frame)) - 0.5, -0.5)
     ax.set_xlim(-reach, reach)
     ax.set_xlabel("current - baseline (of metrics from 0 to 1)")
@@ -213,6 +216,8 @@ def plot_changes(changes: Comparison | pd.DataFrame, ax: Axes | None = None) -> 
         _refuse_withheld(changes)
         changes = changes.changes
     frame = conform(changes, CHANGES)
+    if frame.empty:
+        return nothing(ax, "Changes: none", "every common probe came out as before")
     drawn = frame.head(MOST_CHANGES)
     ranks = pd.concat([drawn["rank_before"], drawn["rank_after"]]).dropna()
     away = int(ranks.max()) + 1 if len(ranks) else 1
@@ -256,8 +261,7 @@ def _label_changes(ax: Axes, frame: pd.DataFrame, away: int, title: str) -> None
     from matplotlib.lines import Line2D
 
     ax.set_title(title, loc="left")
-    ax.set_yticks(range(len(frame)), [visible(name, 32) for name in frame["probe"]])
-    plain_ticks(ax)
+    ax.set_yticks(range(len(frame)), [lettered(name, 32) for name in frame["probe"]])
     ax.set_ylim(max(1, len(frame)) - 0.5, -0.5)
     ax.set_xlim(0.5, away + 0.5)
     ticks = _ranks(away - 1)

@@ -8,8 +8,8 @@ import pandas as pd
 
 from memeval.errors import FrameError
 from memeval.frames import CONTROLS, conform
-from memeval.plots.canvas import ASIDE, BROKEN, KEPT, legend_below, plain_ticks, prepared
-from memeval.text import visible
+from memeval.plots.canvas import ASIDE, BROKEN, KEPT, legend_below, nothing, prepared
+from memeval.plots.lettering import lettered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 SIDES = {"at_most": "(at most)", "at_least": "(at least)"}
 
 
-def plot_controls(controls: pd.DataFrame, ax: Axes | None = None) -> Axes:
+def plot_controls(controls: Any, ax: Axes | None = None) -> Axes:
     """Draw value, chance and bound of every control, a line per rule.
 
     Parameters
     ----------
-    controls : pandas.DataFrame
-        As `memeval.frames.CONTROLS`, such as ``run_controls(...).frame``.
+    controls : Controls or pandas.DataFrame
+        From `memeval.run_controls`, or its frame, as `memeval.frames.CONTROLS`. Of a Controls whose
+        suite is invalid only the rules of the suite are drawn.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
@@ -31,13 +32,14 @@ def plot_controls(controls: pd.DataFrame, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
         One line per row of `controls`, the first on top. The bar is where the value must lie, its
-        inner end the bound; the dot is the value, the open diamond what luck scores; at the right
-        stands in words whether the rule is kept, and who is at fault where it is not.
+        inner end the bound; the dot is the value (a cross where it is broken), the open diamond
+        what luck scores; at the right stands in words whether the rule is kept, and who is at fault
+        where it is not. Without rows the words say so.
 
     Raises
     ------
     FrameError
-        If `controls` is no controls frame or has no rows.
+        If `controls` is no controls frame.
 
     Examples
     --------
@@ -48,14 +50,33 @@ def plot_controls(controls: pd.DataFrame, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'value of the metric (share, 0 to 1)'
     """
-    frame = conform(controls, CONTROLS)
+    frame = conform(_frame(controls), CONTROLS)
     if frame.empty:
-        raise FrameError("found a controls frame of no rows; make one with memeval.run_controls")
+        return nothing(
+            ax, "Controls: nothing to draw", "no control was run; run memeval.run_controls"
+        )
     with prepared(ax, (8, 1.4 + 0.4 * len(frame))) as axes:
         for y, row in enumerate(frame.itertuples()):
             _draw_rule(axes, y, row)
         _label_rules(axes, frame)
     return axes
+
+
+def _frame(controls: Any) -> pd.DataFrame:
+    """All rows, or of an invalid suite those that hold no number of the store under test."""
+    if isinstance(controls, pd.DataFrame):
+        return controls
+    frame = getattr(controls, "frame", None)
+    if not isinstance(frame, pd.DataFrame):
+        raise FrameError(
+            f"found {type(controls).__name__}, wanted Controls or their frame; draw "
+            "memeval.plots.plot_controls(memeval.run_controls(...))"
+        )
+    if controls.validity.status != "invalid":
+        return frame
+    rule = frame["rule"].astype("str")
+    of_suite = rule.isin(["C1", "C2"]) | (rule.eq("C4") & frame["metric"].eq("ordering_potential"))
+    return frame[of_suite].reset_index(drop=True)
 
 
 def _draw_rule(ax: Axes, y: int, row: Any) -> None:
@@ -68,7 +89,8 @@ def _draw_rule(ax: Axes, y: int, row: Any) -> None:
     ax.plot(
         [row.chance], [y], "D", mfc="none", mec="black", ms=11, ls="none", label="chance", zorder=3
     )
-    ax.plot([row.value], [y], "o", color=colour, ms=7, ls="none", label="value", zorder=4)
+    dot = "X" if colour == BROKEN else "o"
+    ax.plot([row.value], [y], dot, color=colour, ms=8, ls="none", label="value", zorder=4)
     beside = ax.get_yaxis_transform()
     ax.text(1.02, y, word, color=colour, va="center", transform=beside)
 
@@ -86,11 +108,10 @@ def _label_rules(ax: Axes, frame: pd.DataFrame) -> None:
     from matplotlib.patches import Patch
 
     names = [
-        visible(f"{row.rule} {row.store}: {row.metric} {SIDES.get(str(row.must), '')}", 48)
+        lettered(f"{row.rule} {row.store}: {row.metric} {SIDES.get(str(row.must), '')}", 48)
         for row in frame.itertuples()
     ]
     ax.set_yticks(range(len(frame)), names)
-    plain_ticks(ax)
     ax.set_ylim(len(frame) - 0.5, -0.5)
     ax.set_xlim(-0.03, 1.03)
     ax.set_xlabel("value of the metric (share, 0 to 1)")

@@ -7,13 +7,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from memeval.errors import FrameError
+from memeval.curves import recall_curve, threshold_curve
 from memeval.frames import RECALL_CURVE, THRESHOLD_CURVE, conform
-from memeval.plots.canvas import BROKEN, GREEN, KEPT, PURPLE, SHARE, legend_below, prepared
-from memeval.text import visible
+from memeval.plots.canvas import (
+    BROKEN,
+    GREEN,
+    KEPT,
+    PURPLE,
+    SHARE,
+    entry,
+    legend_below,
+    nothing,
+    prepared,
+)
+from memeval.plots.taking import table_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from memeval.runs import Run
 
 # Colour, marker and line of each curve; a further one starts again.
 _LOOKS = (
@@ -30,13 +42,13 @@ _OF_FLOORS = {
 }
 
 
-def plot_recall_curve(curve: pd.DataFrame, ax: Axes | None = None) -> Axes:
+def plot_recall_curve(curve: pd.DataFrame | Run, ax: Axes | None = None) -> Axes:
     """Draw what a run scores at every cutoff, a line per metric.
 
     Parameters
     ----------
-    curve : pandas.DataFrame
-        As `memeval.frames.RECALL_CURVE`, from `memeval.recall_curve`.
+    curve : pandas.DataFrame or Run
+        As `memeval.frames.RECALL_CURVE`, from `memeval.recall_curve`; or the run that it is of.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
@@ -45,11 +57,12 @@ def plot_recall_curve(curve: pd.DataFrame, ax: Axes | None = None) -> Axes:
     matplotlib.axes.Axes
         The cutoff k to the right, the value upwards; a metric with an interval has a band. The
         title says recall_all at both ends and over how many probes: they may be different ones.
+        A curve without rows gives the words that say why.
 
     Raises
     ------
     FrameError
-        If `curve` is no recall curve or has no rows.
+        If `curve` is no recall curve, or a run of an invalid suite.
 
     Examples
     --------
@@ -59,9 +72,11 @@ def plot_recall_curve(curve: pd.DataFrame, ax: Axes | None = None) -> Axes:
     >>> ax.get_title(loc="left")
     'recall_all: 0.500 at k = 1 (n = 4), 0.750 at k = 2 (n = 4)'
     """
-    frame = conform(curve, RECALL_CURVE).sort_values("k", kind="stable")
+    given = table_of(curve, "plot_recall_curve", _by_cutoff)
+    frame = conform(given, RECALL_CURVE).sort_values("k", kind="stable")
     if frame.empty:
-        raise FrameError("found a recall curve of no rows; make one with memeval.recall_curve")
+        why = "no positive probe was asked; make a curve with memeval.recall_curve"
+        return nothing(ax, "Recall by cutoff: nothing to draw", why)
     with prepared(ax, (8, 4.5)) as axes:
         lines = []
         for number, (metric, rows) in enumerate(frame.groupby("metric", sort=False)):
@@ -69,17 +84,11 @@ def plot_recall_curve(curve: pd.DataFrame, ax: Axes | None = None) -> Axes:
             axes.fill_between(rows["k"], rows["low"], rows["high"], color=colour, alpha=0.12, lw=0)
             lines += axes.plot(
                 rows["k"], rows["value"], color=colour, marker=marker, ls=style, ms=5,
-                label=_named(str(metric)),
+                label=entry(str(metric)),
             )  # fmt: skip
         _label_cutoffs(axes, frame)
         legend_below(axes, lines)
     return axes
-
-
-def _named(metric: str) -> str:
-    name = visible(metric, 47)
-    # A legend leaves out what begins with an underscore.
-    return f" {name}" if name.startswith("_") else name
 
 
 def _label_cutoffs(ax: Axes, frame: pd.DataFrame) -> None:
@@ -100,13 +109,14 @@ def _label_cutoffs(ax: Axes, frame: pd.DataFrame) -> None:
     ax.set_title(f"recall_all: {said or 'n/a'}", loc="left")
 
 
-def plot_threshold_curve(curve: pd.DataFrame, ax: Axes | None = None) -> Axes:
+def plot_threshold_curve(curve: pd.DataFrame | Run, ax: Axes | None = None) -> Axes:
     """Draw recall, abstention and leaks against a floor on the score.
 
     Parameters
     ----------
-    curve : pandas.DataFrame
-        As `memeval.frames.THRESHOLD_CURVE`, from `memeval.threshold_curve`.
+    curve : pandas.DataFrame or Run
+        As `memeval.frames.THRESHOLD_CURVE`, from `memeval.threshold_curve`; or the run that it is
+        of.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
@@ -115,12 +125,12 @@ def plot_threshold_curve(curve: pd.DataFrame, ax: Axes | None = None) -> Axes:
     matplotlib.axes.Axes
         The floor gets stricter to the right; upwards stands the share of probes with recall_all,
         with abstention, and with a leak. What is undefined is not drawn. An upright line and the
-        title name the floor that separates best.
+        title name the floor that separates best. A curve without rows gives the words that say why.
 
     Raises
     ------
     FrameError
-        If `curve` is no threshold curve or has no rows; the message says why it has none.
+        If `curve` is no threshold curve, or a run of an invalid suite.
 
     Examples
     --------
@@ -130,14 +140,24 @@ def plot_threshold_curve(curve: pd.DataFrame, ax: Axes | None = None) -> Axes:
     >>> ax.get_title(loc="left")
     'Best floor 0.4: recall_all 1.000, abstention n/a, leaks not measured'
     """
-    frame = conform(curve, THRESHOLD_CURVE)
+    given = table_of(curve, "plot_threshold_curve", _floored)
+    frame = conform(given, THRESHOLD_CURVE)
     if frame.empty:
-        why = curve.attrs.get("reason", "make one with memeval.threshold_curve")
-        raise FrameError(f"found a threshold curve of no rows, nothing to draw: {why}")
+        why = given.attrs.get("reason", "no floor was tried; use memeval.threshold_curve")
+        return nothing(ax, "Floors on the score: nothing to draw", why)
     with prepared(ax, (8, 4.5)) as axes:
         _draw_floors(axes, frame[np.isfinite(frame["floor"])])
         _label_floors(axes, frame)
     return axes
+
+
+def _by_cutoff(run: Run) -> pd.DataFrame:
+    return recall_curve(run.hits, run.qrels, run.calls)
+
+
+def _floored(run: Run) -> pd.DataFrame:
+    order = run.manifest.capabilities.get("score_order")
+    return threshold_curve(run.hits, run.qrels, run.calls, score_order=order)
 
 
 def _draw_floors(ax: Axes, frame: pd.DataFrame) -> None:
@@ -146,7 +166,7 @@ def _draw_floors(ax: Axes, frame: pd.DataFrame) -> None:
         if frame[column].notna().any():
             lines += ax.plot(
                 frame["floor"], frame[column], color=colour, marker=marker, ls=style, ms=5,
-                label=column,
+                label=column, markevery=max(1, len(frame) // 20),
             )  # fmt: skip
     for floor in frame.loc[frame["best"], "floor"]:
         lines.append(ax.axvline(floor, color="black", lw=1, zorder=1, label="best floor"))

@@ -11,9 +11,10 @@ import pandas as pd
 from memeval import drift as reading
 from memeval.errors import FrameError
 from memeval.frames import DRIFT, conform
-from memeval.plots.canvas import ASIDE, GREEN, KEPT, PURPLE, SHARE, prepared
-from memeval.plots.grown import NAME, Side, entry, legend, records, sides
-from memeval.text import visible
+from memeval.plots.canvas import ASIDE, GREEN, KEPT, NAME, PURPLE, SHARE, entry, nothing, prepared
+from memeval.plots.grown import Side, legend, records, sides
+from memeval.plots.lettering import lettered
+from memeval.text import clean, visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,6 +34,7 @@ COHORTS = (
 MARKERS = "osD^vP*X"
 MOST_SIZES = len(MARKERS)
 _COUNTS = {"leaks": "records"}
+_UNASKED = "no checkpoint was asked; simulate more sessions"
 
 
 def plot_drift(
@@ -74,12 +76,14 @@ def plot_drift(
     Raises
     ------
     FrameError
-        If a column or the metric is missing, or there is nothing to draw.
+        If a column or the metric is missing, there is nothing to draw, or the suite of a
+        simulation is invalid.
 
     Notes
     -----
-    All cohorts together are other probes at each size, since cohorts are added as the store grows;
-    `memeval.drift.trend`, which the title tells, holds each probe against itself.
+    In the line of all cohorts each probe counts once, by the mean of its copies: young copies come
+    in as the store grows. `memeval.drift.trend`, which the title tells, holds each copy against
+    itself.
 
     Examples
     --------
@@ -93,6 +97,8 @@ def plot_drift(
     """
     drawn = sides(simulation, labels, "plot_drift")
     tables = [drift_of(side, metric) for side in drawn]
+    if all(table.empty for table in tables):
+        return nothing(ax, f"{metric}: nothing to draw", _UNASKED)
     alone = len(drawn) == 1
     with prepared(ax, (8, 4.8)) as axes:
         shapes: list[Any] = []
@@ -107,7 +113,7 @@ def plot_drift(
                 )
             )
         _label(axes, metric, tables)
-        axes.set_title(_title(drawn, tables, metric), loc="left", parse_math=False)
+        axes.set_title(_title(drawn, tables, metric), loc="left")
         legend(axes, shapes)
     return axes
 
@@ -118,15 +124,15 @@ def drift_of(side: Side, metric: str) -> pd.DataFrame:
     Raises
     ------
     FrameError
-        If there is none.
+        If the frame has rows, and none of that metric.
     """
     frame = side.table("drift")
     if side.simulation is None and _is_log(frame):
         frame = _of_log(frame, metric)
     whole = conform(frame, DRIFT)
-    rows = whole[whole["metric"].eq(metric)]
-    if rows.empty:
-        there = ", ".join(visible(name, NAME) for name in whole["metric"].unique()) or "no rows"
+    rows = whole[whole["metric"].eq(clean(metric))]
+    if rows.empty and len(whole):
+        there = ", ".join(visible(name, NAME) for name in whole["metric"].unique())
         raise FrameError(
             f"found no row of the metric {metric!r:.60} ({there}), nothing to draw; name one of "
             "its metrics"
@@ -143,7 +149,8 @@ def _of_log(log: pd.DataFrame, metric: str) -> pd.DataFrame:
     together = reading.retention(log.drop(columns="cohort", errors="ignore"), metric)
     parts = [together.assign(cohort=None, age=None)]
     if "cohort" in log:
-        parts.append(reading.retention(log, metric))
+        # One by one: retention compares the same probes, and cohorts of a log are different ones.
+        parts += [reading.retention(rows, metric) for _, rows in log.groupby("cohort")]
     return pd.concat([conform(part, DRIFT) for part in parts], ignore_index=True)
 
 
@@ -180,7 +187,7 @@ def _draw_cohorts(ax: Axes, table: pd.DataFrame) -> list[Any]:
 def _label(ax: Axes, metric: str, tables: Sequence[pd.DataFrame]) -> None:
     records(ax)
     unit = _COUNTS.get(metric, SHARE)
-    ax.set_ylabel(f"{visible(metric, NAME)} ({unit})", parse_math=False)
+    ax.set_ylabel(f"{lettered(metric, NAME)} ({unit})")
     if metric in _COUNTS:
         ax.set_ylim(bottom=0)
     elif max(table["value"].max() for table in tables) <= 1:
@@ -188,12 +195,12 @@ def _label(ax: Axes, metric: str, tables: Sequence[pd.DataFrame]) -> None:
 
 
 def _title(drawn: Sequence[Side], tables: Sequence[pd.DataFrame], metric: str) -> str:
-    name = visible(metric, NAME)
+    name = lettered(metric, NAME)
     told = [_said(side, table, metric) for side, table in zip(drawn, tables, strict=True)]
     if len(told) == 1:
         return f"{name}: {told[0]}"
     words = [said.partition(",")[0] for said in told]
-    named = zip((visible(side.name, 20) for side in drawn), words, strict=True)
+    named = zip((lettered(side.name, 20) for side in drawn), words, strict=True)
     return f"{name}: {', '.join(f'{side} {word}' for side, word in named)}"
 
 
@@ -241,7 +248,7 @@ def plot_retention(
     Raises
     ------
     FrameError
-        If a column, the metric, or every age is missing.
+        If a column, the metric, or every age is missing, or the suite of a simulation is invalid.
 
     Examples
     --------
@@ -256,6 +263,8 @@ def plot_retention(
     side = sides([simulation], None, "plot_retention")[0]
     table = drift_of(_planted_again(side), metric)
     rows = table[table["age"].notna()].sort_values(["n_records", "age"], kind="stable")
+    if table.empty:
+        return nothing(ax, f"{metric}: nothing to draw", _UNASKED)
     if rows.empty:
         raise FrameError(
             "found no age, wanted rows with the session at which probes were planted; give a frame "
@@ -269,9 +278,7 @@ def plot_retention(
         axes.set_xlabel("age (sessions since it was planted)")
         few = f" ({len(shown)} are drawn)" if len(shown) < len(sizes) else ""
         n = f"{len(sizes)} size{'' if len(sizes) == 1 else 's'}"
-        axes.set_title(
-            f"{visible(metric, NAME)} by age at {n} of the store{few}", loc="left", parse_math=False
-        )
+        axes.set_title(f"{lettered(metric, NAME)} by age at {n} of the store{few}", loc="left")
         legend(axes, lines)
     return axes
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from memeval.errors import FrameError
-from memeval.plots.canvas import BROKEN, GREEN, KEPT, PURPLE
-from memeval.text import visible
+from memeval.plots.canvas import BROKEN, GREEN, KEPT, PURPLE, legend_below
+from memeval.plots.taking import refuse_withheld
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,6 @@ LOOKS = (
     (PURPLE, "D", ":"),
     ("black", "v", "-"),
 )
-NAME = 47
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,8 @@ def sides(given: Any, labels: Sequence[str] | None, plot: str) -> list[Side]:
     Raises
     ------
     FrameError
-        If it is neither, there are more than can be told apart, or labels of another number.
+        If it is neither, of an invalid suite, whose numbers may not be drawn, there are more than
+        can be told apart, or labels of another number.
     """
     whole = list(given) if isinstance(given, list | tuple) else [given]
     if not 1 <= len(whole) <= len(LOOKS):
@@ -80,6 +80,8 @@ def _side(given: Any, name: str, look: tuple[str, str, str], plot: str) -> Side:
     if isinstance(given, pd.DataFrame):
         return Side(name, None, given, look)
     if hasattr(given, "drift_probes") and hasattr(given, "checkpoints"):
+        if given.withheld:  # the verdict of a valid one takes long, and is not needed
+            refuse_withheld(given, "simulation")
         return Side(name, given, None, look)
     raise FrameError(
         f"found {type(given).__name__}, wanted a Simulation or a pandas.DataFrame; draw "
@@ -111,23 +113,9 @@ def wanted(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     return frame.dropna(subset=list(columns)).reset_index(drop=True)
 
 
-def entry(name: str) -> str:
-    """Name of a thing in the legend."""
-    shown = visible(name, NAME)
-    # A legend leaves out what begins with an underscore.
-    return f" {shown}" if shown.startswith("_") else shown
-
-
 def legend(ax: Axes, shapes: Sequence[Any]) -> None:
     """Legend under the axes, in rows of at most three: names of cohorts are long."""
-    ax.legend(
-        handles=shapes,
-        ncols=min(3, len(shapes)),
-        frameon=False,
-        loc="upper center",
-        bbox_to_anchor=(0.5, 0.0),
-        borderaxespad=4.0,
-    )
+    legend_below(ax, shapes, columns=3)
 
 
 def records(ax: Axes) -> None:

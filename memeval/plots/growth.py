@@ -12,9 +12,9 @@ import pandas as pd
 from memeval import drift as reading
 from memeval.drift import Shape
 from memeval.errors import FrameError
-from memeval.plots.canvas import ASIDE, prepared
-from memeval.plots.grown import NAME, Side, entry, legend, records, sides, wanted
-from memeval.text import visible
+from memeval.plots.canvas import ASIDE, NAME, entry, nothing, prepared
+from memeval.plots.grown import Side, legend, records, sides, wanted
+from memeval.plots.lettering import lettered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +58,7 @@ def plot_store_size(
     Raises
     ------
     FrameError
-        If a column is missing, or no size is known.
+        If a column is missing, or the suite of a simulation is invalid.
 
     Examples
     --------
@@ -71,6 +71,12 @@ def plot_store_size(
         raise FrameError(f"measure is {measure!r:.60}, wanted {' or '.join(SIZES)}; use one")
     drawn = sides(simulation, labels, "plot_store_size")
     tables = [_sizes(side, measure) for side in drawn]
+    if any(table.empty for table in tables):
+        why = (
+            f"no row has {measure}: the store does not say how large it is; give it a count() or "
+            "n_bytes() method"
+        )
+        return nothing(ax, "Store size: nothing to draw", why)
     with prepared(ax, (8, 4.5)) as axes:
         lines: list[Any] = []
         for side, rows in zip(drawn, tables, strict=True):
@@ -88,7 +94,7 @@ def plot_store_size(
         axes.yaxis.set_major_formatter(lambda y, _: f"{y:,.0f}")
         axes.set_ylabel(SIZES[measure])
         told = [_grown(rows, measure) for rows in tables]
-        axes.set_title(_title("Store size", drawn, told), loc="left", parse_math=False)
+        axes.set_title(_title("Store size", drawn, told), loc="left")
         legend(axes, lines)
     return axes
 
@@ -96,11 +102,6 @@ def plot_store_size(
 def _sizes(side: Side, measure: Measure) -> pd.DataFrame:
     frame = side.table("sizes" if measure == "n_kept" else "checkpoints")
     rows = wanted(frame, ["n_records", measure]).sort_values("n_records", kind="stable")
-    if rows.empty:
-        raise FrameError(
-            f"found no row with {measure}, nothing to draw: the store does not say how large it "
-            "is; give it a count() or n_bytes() method"
-        )
     return rows.assign(**{name: rows[name].astype("float64") for name in ("n_records", measure)})
 
 
@@ -119,7 +120,7 @@ def _title(what: str, drawn: Sequence[Side], told: Sequence[str]) -> str:
     if len(drawn) == 1:
         return f"{what}: {told[0]}"
     short = [said.partition(", ")[0] for said in told]
-    names = [visible(side.name, 20) for side in drawn]
+    names = [lettered(side.name, 20) for side in drawn]
     return f"{what}: " + "; ".join(f"{a} {b}" for a, b in zip(names, short, strict=True))
 
 
@@ -157,7 +158,7 @@ def plot_latency_growth(
     Raises
     ------
     FrameError
-        If a column is missing, or no time is known.
+        If a column is missing, or the suite of a simulation is invalid.
 
     Examples
     --------
@@ -170,6 +171,9 @@ def plot_latency_growth(
     drawn = sides(simulation, labels, "plot_latency_growth")
     budget = _budget(drawn, budget_ms)
     tables = [_timed(side, metric) for side in drawn]
+    if any(table.empty for table in tables):
+        why = f"no row has a time in {metric} and a size above 1; give the milliseconds of a search"
+        return nothing(ax, f"{metric}: nothing to draw", why)
     shapes = [reading.latency_shape(t["n_records"], t[metric], budget_ms=budget) for t in tables]
     with prepared(ax, (8, 4.5)) as axes:
         lines: list[Any] = []
@@ -180,9 +184,9 @@ def plot_latency_growth(
         lines += _draw_budget(axes, budget, most, list(zip(drawn, shapes, tops, strict=True)))
         records(axes)
         axes.set_ylim(0.0, 1.05 * axes.get_ylim()[1])
-        axes.set_ylabel(f"{visible(metric, NAME)} (ms)", parse_math=False)
+        axes.set_ylabel(f"{lettered(metric, NAME)} (ms)")
         told = [_shaped(shape, budget) for shape in shapes]
-        axes.set_title(_title(visible(metric, NAME), drawn, told), loc="left", parse_math=False)
+        axes.set_title(_title(lettered(metric, NAME), drawn, told), loc="left")
         legend(axes, lines)
     return axes
 
@@ -197,11 +201,6 @@ def _budget(drawn: Sequence[Side], budget_ms: float | None) -> float:
 def _timed(side: Side, metric: str) -> pd.DataFrame:
     rows = wanted(side.table("checkpoints"), ["n_records", metric])
     rows = rows[rows[metric].gt(0) & rows["n_records"].gt(1)]
-    if rows.empty:
-        raise FrameError(
-            f"found no row with a time in {metric!r:.60} and a size above 1, nothing to draw; give "
-            "the milliseconds of a search for each size"
-        )
     rows = rows.assign(**{name: rows[name].astype("float64") for name in ("n_records", metric)})
     return rows.sort_values("n_records", kind="stable", ignore_index=True)
 
@@ -234,8 +233,8 @@ def _draw_budget(
     ]
     for side, shape, end in crossed:
         colour = side.look[0]
-        on = [float(shape.at(end)), budget]
-        ax.plot([end, shape.crossing], on, color=colour, ls=":", lw=1.5, label="straight on")
+        beyond = np.linspace(end, shape.crossing, 100)
+        ax.plot(beyond, shape.at(beyond), color=colour, ls=":", lw=1.5, label="the same law on")
         high = shape.high if math.isfinite(shape.high) else ax.get_xlim()[1]
         ax.plot([shape.low, high], [budget, budget], color=colour, lw=7, alpha=0.3,
                 solid_capstyle="butt", label="crossing, 95 % interval")  # fmt: skip
@@ -252,8 +251,7 @@ def _shaped(shape: Shape, budget: float) -> str:
         )
     if shape.group == "constant":
         return f"{shape.law}, does not grow with the store"
-    if shape.group == "worse":
-        return f"{shape.law}, grows faster than the store"
     if math.isfinite(shape.crossing):
         return f"{shape.law}, crosses {budget:g} ms at {shape.crossing:,.0f} records"
-    return f"{shape.law}, grows with the store"
+    faster = "faster than" if shape.group == "worse" else "with"
+    return f"{shape.law}, grows {faster} the store"

@@ -8,8 +8,9 @@ import pandas as pd
 
 from memeval.errors import FrameError
 from memeval.frames import HISTORY, conform
-from memeval.plots.canvas import ASIDE, KEPT, SHARE, legend_below, prepared
-from memeval.text import visible
+from memeval.plots.canvas import ASIDE, KEPT, NAME, SHARE, entry, legend_below, nothing, prepared
+from memeval.plots.lettering import lettered
+from memeval.text import clean, visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +39,8 @@ def plot_history(frame: pd.DataFrame, metric: str = "recall_all", ax: Axes | Non
     matplotlib.axes.Axes
         Commits in their order to the right, evenly spaced, the value upwards; where there are
         intervals, a band. A dashed upright line stands before each commit that was measured
-        otherwise than the one before it, and no line joins the values on its two sides.
+        otherwise than the one before it, and no line joins the values on its two sides. An empty
+        history gives the words that say so.
 
     Raises
     ------
@@ -53,9 +55,15 @@ def plot_history(frame: pd.DataFrame, metric: str = "recall_all", ax: Axes | Non
     'mrr: 0.500 at a1, 0.750 at b2'
     """
     whole = conform(frame, HISTORY)
-    rows = whole[whole["metric"].eq(metric)].reset_index(drop=True)
+    if whole.empty:
+        return nothing(
+            ax,
+            f"{metric}: nothing to draw",
+            "no commit has figures yet; make a frame with memeval.history",
+        )
+    rows = whole[whole["metric"].eq(clean(metric))].reset_index(drop=True)
     if rows.empty:
-        there = ", ".join(visible(name, 47) for name in whole["metric"].unique()) or "no rows"
+        there = ", ".join(visible(name, 47) for name in whole["metric"].unique())
         raise FrameError(
             f"found no row of the metric {metric!r:.60} ({there}), nothing to draw; make a frame "
             "with memeval.history and name one of its metrics"
@@ -80,7 +88,7 @@ def _draw(ax: Axes, rows: pd.DataFrame, metric: str) -> None:
                 )
             )  # fmt: skip
         lines += ax.plot(
-            part.index, part["value"], color=KEPT, marker="o", ms=4, label=_named(metric)
+            part.index, part["value"], color=KEPT, marker="o", ms=4, label=entry(metric)
         )
     for at in rows.index[breaks]:
         bars.append(ax.axvline(at - 0.5, color=ASIDE, ls="--", lw=1, zorder=1, label=OTHERWISE))
@@ -92,28 +100,20 @@ def _label(ax: Axes, rows: pd.DataFrame, metric: str) -> None:
     step = -(-len(named) // _MOST_NAMES)
     places = list(range(len(named) - 1, -1, -step))[::-1]
     ax.set_xticks(places, [named[at] for at in places])
-    for label in ax.get_xticklabels():
-        label.set_parse_math(False)
     ax.set_xlim(-0.5, len(named) - 0.5)
     if metric in _NO_SHARE:
         ax.set_ylim(bottom=0)
     else:
         ax.set_ylim(-0.03, 1.03)
     ax.set_xlabel("commit, oldest first")
-    ax.set_ylabel(f"{visible(metric, 47)} ({_NO_SHARE.get(metric, SHARE)})")
+    ax.set_ylabel(f"{lettered(metric, NAME)} ({_NO_SHARE.get(metric, SHARE)})")
     form = ".0f" if metric == "leaks" else ".3f"
     known = [(f"{v:{form}}", c) for v, c in zip(rows["value"], named, strict=True) if v == v]
     ends = known[:1] + known[1:][-1:]
     said = ", ".join(f"{value} at {commit}" for value, commit in ends)
-    ax.set_title(f"{visible(metric, 47)}: {said or 'n/a'}", loc="left")
-
-
-def _named(metric: str) -> str:
-    name = visible(metric, 47)
-    # A legend leaves out what begins with an underscore.
-    return f" {name}" if name.startswith("_") else name
+    ax.set_title(f"{lettered(metric, NAME)}: {said or 'n/a'}", loc="left")
 
 
 def _short(commit: str) -> str:
     """The first eight characters of an id; words stay whole."""
-    return visible(commit if " " in commit else commit[:8], 20)
+    return lettered(commit if " " in commit else commit[:8], 20)

@@ -10,7 +10,9 @@ import pandas as pd
 
 from memeval.errors import FrameError
 from memeval.frames import KILLS, SABOTEURS, conform
-from memeval.plots.canvas import ASIDE, BROKEN, GREEN, KEPT, PURPLE, prepared
+from memeval.plots.canvas import ASIDE, BROKEN, GREEN, KEPT, NAME, PURPLE, nothing, prepared
+from memeval.plots.lettering import lettered
+from memeval.plots.taking import refuse_withheld
 from memeval.text import visible
 
 if TYPE_CHECKING:
@@ -25,7 +27,6 @@ LOOKS: Mapping[str, tuple[str, str]] = {
 }
 # Rows of what was killed, of what survives, of what does not count.
 PAPERS = ("white", "#FBE9DD", "#EEEEEE")
-NAME = 47
 CROWDED = 60
 _MADE = "make one with memeval.mutate"
 
@@ -50,13 +51,13 @@ def plot_kills(mutation: Any, ax: Axes | None = None, *, idle: bool = True) -> A
         A row per saboteur and a column per probe. On top stand the survivors, then the killed, the
         one that most probes see first, then those that do not count. Probes that kill the same
         stand side by side. Colour and mark of a cell say what saw it; at the right stands in
-        words what became of the saboteur.
+        words what became of the saboteur. Without a saboteur the words say so.
 
     Raises
     ------
     FrameError
-        If it is neither, has no saboteur, tells a kill by a saboteur that is not there, or is of
-        an invalid suite, whose outcomes may not be drawn.
+        If it is neither, tells a kill by a saboteur that is not there, or is of an invalid suite,
+        whose outcomes may not be drawn.
 
     Examples
     --------
@@ -68,6 +69,8 @@ def plot_kills(mutation: Any, ax: Axes | None = None, *, idle: bool = True) -> A
     'Mutation: 1 of 2 killed, 1 SURVIVOR'
     """
     kills, saboteurs, without = _frames(mutation)
+    if saboteurs.empty:
+        return nothing(ax, "Mutation: nothing to draw", f"no saboteur was tried; {_MADE}")
     rows = _rows(saboteurs)
     killers = _columns(kills, rows)
     columns = [*killers, *(without if idle else ())]
@@ -83,7 +86,7 @@ def _frames(mutation: Any) -> tuple[pd.DataFrame, pd.DataFrame, Sequence[str]]:
     if isinstance(mutation, tuple | list) and len(mutation) == 2:
         (kills, saboteurs), without = mutation, []
     elif hasattr(mutation, "kills") and hasattr(mutation, "saboteurs"):
-        _refuse_withheld(mutation)
+        refuse_withheld(mutation, "mutation")
         kills, saboteurs, without = mutation.kills, mutation.saboteurs, list(mutation.idle)
     else:
         raise FrameError(
@@ -91,8 +94,6 @@ def _frames(mutation: Any) -> tuple[pd.DataFrame, pd.DataFrame, Sequence[str]]:
             f"saboteurs); {_MADE}"
         )
     kills, saboteurs = conform(kills, KILLS), conform(saboteurs, SABOTEURS)
-    if saboteurs.empty:
-        raise FrameError(f"found a mutation of no saboteur, nothing to draw; {_MADE}")
     strange = set(kills["saboteur"]) - set(saboteurs["saboteur"])
     if strange:
         names = ", ".join(visible(name, NAME) for name in sorted(strange)[:5])
@@ -101,15 +102,6 @@ def _frames(mutation: Any) -> tuple[pd.DataFrame, pd.DataFrame, Sequence[str]]:
             "one mutation"
         )
     return kills, saboteurs, without
-
-
-def _refuse_withheld(mutation: Any) -> None:
-    verdict = mutation.verdict
-    if verdict.word == "INVALID":
-        raise FrameError(
-            f"found a mutation that is INVALID ({visible(verdict.reason)}), so no outcome of it "
-            f"may be drawn; {visible(verdict.next_step) or 'mend the suite first'}"
-        )
 
 
 def _rows(saboteurs: pd.DataFrame) -> pd.DataFrame:
@@ -173,13 +165,11 @@ def _label(ax: Axes, rows: pd.DataFrame, columns: Sequence[str], killers: int) -
             fontweight="bold" if colour == BROKEN else "normal",
             transform=ax.get_yaxis_transform(),
         )  # fmt: skip
-    ax.set_yticks(range(len(rows)), [visible(name, NAME) for name in rows["saboteur"]])
+    ax.set_yticks(range(len(rows)), [lettered(name, NAME) for name in rows["saboteur"]])
     ax.set_xticks(
-        range(len(columns)), [visible(name, NAME) for name in columns], rotation=90, va="top"
+        range(len(columns)), [lettered(name, NAME) for name in columns], rotation=90, va="top"
     )
     ax.tick_params(labelsize=small, length=0)
-    for label in (*ax.get_yticklabels(), *ax.get_xticklabels()):
-        label.set_parse_math(False)
     for killed, label in zip(rows["killed"], ax.get_yticklabels(), strict=True):
         if not pd.isna(killed) and not killed:
             label.set(color=BROKEN, fontweight="bold")

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from memeval import drift as reading
-from memeval.errors import FrameError
-from memeval.plots.canvas import prepared
-from memeval.plots.grown import Side, entry, legend, records, sides, wanted
-from memeval.text import visible
+from memeval.plots.canvas import entry, nothing, prepared
+from memeval.plots.grown import Side, legend, records, sides, wanted
+from memeval.plots.lettering import lettered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +49,7 @@ def plot_survival(
     Raises
     ------
     FrameError
-        If a column is missing, or no probe that passed was asked at two sizes.
+        If a column is missing, or the suite of a simulation is invalid.
 
     Examples
     --------
@@ -64,6 +63,12 @@ def plot_survival(
     """
     drawn = sides(simulation, labels, "plot_survival")
     curves = [_curve(side) for side in drawn]
+    if any(curve.empty for curve in curves):
+        why = (
+            "no probe passed and was asked again at another size; ask the same probes at two sizes "
+            "or more"
+        )
+        return nothing(ax, "Still passing: nothing to draw", why)
     with prepared(ax, (8, 4.5)) as axes:
         shapes: list[Any] = []
         for side, rows in zip(drawn, curves, strict=True):
@@ -71,7 +76,7 @@ def plot_survival(
         records(axes)
         axes.set_ylim(-0.03, 1.03)
         axes.set_ylabel("planted probes that still pass (share, 0 to 1)")
-        axes.set_title(_title(drawn, curves), loc="left", parse_math=False)
+        axes.set_title(_title(drawn, curves), loc="left")
         legend(axes, shapes)
     return axes
 
@@ -85,10 +90,7 @@ def _curve(side: Side) -> pd.DataFrame:
     else:
         rows, asked = reading.survival(frame), frame
     if rows.empty:
-        raise FrameError(
-            "found no probe that passed and was asked again at another size, nothing to draw; ask "
-            "the same probes at two sizes or more"
-        )
+        return rows
     rows = rows.reindex(columns=CURVE).astype("float64").sort_values("n_records", kind="stable")
     if asked is not None and asked["n_records"].max() > rows["n_records"].iloc[-1]:
         last = rows.iloc[[-1]].assign(n_records=float(asked["n_records"].max()))
@@ -114,7 +116,7 @@ def _title(drawn: Sequence[Side], curves: Sequence[pd.DataFrame]) -> str:
     if len(drawn) == 1:
         return f"Still passing: {ends[0]} at {curves[0]['n_records'].iloc[-1]:,.0f} records"
     named = ", ".join(
-        f"{end} {visible(side.name, 20)}" for side, end in zip(drawn, ends, strict=True)
+        f"{end} {lettered(side.name, 20)}" for side, end in zip(drawn, ends, strict=True)
     )
     return f"Still passing at the end: {named}{_tested(drawn)}"
 

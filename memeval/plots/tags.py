@@ -6,36 +6,40 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from memeval.errors import FrameError
+from memeval.breakdown import summarize_by_tag
 from memeval.frames import TAG_SUMMARY, conform
-from memeval.plots.canvas import ASIDE, BROKEN, KEPT, SHARE, legend_below, plain_ticks, prepared
-from memeval.text import visible
+from memeval.plots.canvas import ASIDE, BROKEN, KEPT, SHARE, legend_below, nothing, prepared
+from memeval.plots.lettering import lettered
+from memeval.plots.taking import table_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from memeval.runs import Run
 
-def plot_tags(tag_summary: pd.DataFrame, ax: Axes | None = None) -> Axes:
+
+def plot_tags(tag_summary: pd.DataFrame | Run, ax: Axes | None = None) -> Axes:
     """Draw recall and abstention of every tag, a line per tag.
 
     Parameters
     ----------
-    tag_summary : pandas.DataFrame
-        As `memeval.frames.TAG_SUMMARY`, from `memeval.summarize_by_tag`.
+    tag_summary : pandas.DataFrame or Run
+        As `memeval.frames.TAG_SUMMARY`, from `memeval.summarize_by_tag`; or the run that it is of.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
     Returns
     -------
     matplotlib.axes.Axes
-        One line per row of `tag_summary`, the first on top. The dot is recall_all, the bar its
-        interval, the open diamond abstention; what is undefined is not drawn. At the right stands
-        in words how many probes did not pass, and leaks.
+        One line per row of `tag_summary`, the first on top. The dot is recall_all (a cross where
+        a probe did not pass), the bar its interval, the open diamond abstention; what is undefined
+        is not drawn. At the right stands in words how many probes did not pass, and leaks. Without
+        rows the words say so.
 
     Raises
     ------
     FrameError
-        If `tag_summary` is no summary of tags or has no rows.
+        If `tag_summary` is no summary of tags, or a run of an invalid suite.
 
     Examples
     --------
@@ -45,12 +49,13 @@ def plot_tags(tag_summary: pd.DataFrame, ax: Axes | None = None) -> Axes:
     >>> ax.get_title(loc="left")
     'Tags: 1 of 2 with a probe that did not pass'
     """
-    frame = conform(tag_summary, TAG_SUMMARY)
+    given = table_of(
+        tag_summary, "plot_tags", lambda run: summarize_by_tag(run.results, run.suite.tags())
+    )
+    frame = conform(given, TAG_SUMMARY)
     if frame.empty:
-        raise FrameError(
-            "found a summary of no tags; make one with memeval.summarize_by_tag, of a suite whose "
-            "probes have tags"
-        )
+        why = "no probe has a tag; give them tags and use memeval.summarize_by_tag"
+        return nothing(ax, "Tags: nothing to draw", why)
     with prepared(ax, (8, 1.4 + 0.4 * len(frame))) as axes:
         for y, row in enumerate(frame.itertuples()):
             _draw_tag(axes, y, row)
@@ -65,7 +70,8 @@ def _draw_tag(ax: Axes, y: int, row: Any) -> None:
         [row.abstention], [y], "D", mfc="none", mec="black", ms=11, ls="none", label="abstention",
         zorder=3,
     )  # fmt: skip
-    ax.plot([row.recall_all], [y], "o", color=colour, ms=7, ls="none", label="recall_all", zorder=4)
+    dot = "X" if colour == BROKEN else "o"
+    ax.plot([row.recall_all], [y], dot, color=colour, ms=8, ls="none", label="recall_all", zorder=4)
     ax.text(1.02, y, word, color=colour, va="center", transform=ax.get_yaxis_transform())
 
 
@@ -83,10 +89,9 @@ def _label_tags(ax: Axes, frame: pd.DataFrame) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    tags = [visible(str(tag), 32) for tag in frame["tag"].fillna("all probes")]
+    tags = [lettered(str(tag), 32) for tag in frame["tag"].fillna("all probes")]
     sizes = zip(tags, frame["n_positive"], frame["n_negative"], strict=True)
     ax.set_yticks(range(len(frame)), [f"{tag} ({n} + {m})" for tag, n, m in sizes])
-    plain_ticks(ax)
     ax.set_ylim(len(frame) - 0.5, -0.5)
     ax.set_xlim(-0.03, 1.03)
     ax.set_xlabel(f"recall_all and abstention ({SHARE})")

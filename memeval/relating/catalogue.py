@@ -118,8 +118,8 @@ RELATIONS: tuple[Relation, ...] = (
     Relation(
         "R11",
         "a record that is asked for by its own text comes back first",
-        "find out whether the record was kept, and what ranks above it: memeval diagnose tells "
-        "these apart for a probe",
+        "find out whether the record was kept, and what ranks above it: 'memeval run' tells these "
+        "apart for a probe that fails",
     ),
     Relation(
         "R11b",

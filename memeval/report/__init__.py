@@ -7,6 +7,7 @@ in Markdown in `memeval.report.markdown`, what notebooks show in `memeval.report
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ from memeval.errors import MemevalError
 
 if TYPE_CHECKING:
     from memeval.comparison import Comparison, Source
+    from memeval.files.earlier import Earlier
+    from memeval.report.mutation_rows import Mutated
     from memeval.runs import Run
     from memeval.simulation import Simulation
 
@@ -27,6 +30,8 @@ def write_report(
     *,
     baseline: Source | Comparison | None = None,
     simulation: Simulation | str | os.PathLike[str] | None = None,
+    mutation: Mutated | None = None,
+    earlier: Earlier | Iterable[Run] | str | os.PathLike[str] | None = None,
     texts: bool = True,
     all_probes: bool = False,
 ) -> Path:
@@ -39,12 +44,20 @@ def write_report(
     path : path-like
         File to write; one that exists is replaced.
     baseline : Run, Outcomes, mapping, str, path-like or Comparison, optional
-        What the run is compared with, in a section after the verdict and on the tiles: whatever
+        What the run is compared with, on the tiles and in a section after them: whatever
         `memeval.compare` takes as a baseline, or what it made of this run, for other options.
     simulation : Simulation, str or path-like, optional
         How the store answered as it grew, as `memeval.run_simulation` or a saved one: it gets a
         section of its own, without any record's text. A simulation of another suite or store is
         shown with a note that it is.
+    mutation : Mutation, optional
+        Which faults of the store the probes see, as `memeval.mutate` gives it: survivors with what
+        to write, and the kill matrix.
+    earlier : path-like, iterable of Run or Earlier, optional
+        The runs before this one, such as the folder ``.memeval/runs``: each probe shows how it did
+        in those of the same store, as long as its content is the same. Of a folder the newest 20
+        files are read; what cannot be read is left out (`memeval.files.earlier.earlier_runs`
+        tells which).
     texts : bool
         Whether the texts of records are in it.
     all_probes : bool
@@ -65,8 +78,8 @@ def write_report(
 
     Notes
     -----
-    The page of one run is the same, byte for byte, whenever and wherever it is written. A baseline
-    changes nothing of what the page says of the run itself.
+    The same arguments give the same page, byte for byte, whenever and wherever it is written. What
+    stands beside the run changes nothing of what the page says of the run itself.
 
     Examples
     --------
@@ -83,6 +96,8 @@ def write_report(
         run,
         comparison=comparison,
         simulation=_simulation(simulation),
+        mutation=mutation,
+        earlier=_earlier(earlier, run),
         texts=texts,
         all_probes=all_probes,
     )
@@ -93,6 +108,14 @@ def _simulation(given: Simulation | str | os.PathLike[str] | None) -> Simulation
     from memeval.simulation import load_simulation
 
     return load_simulation(given) if isinstance(given, str | os.PathLike) else given
+
+
+def _earlier(
+    given: Earlier | Iterable[Run] | str | os.PathLike[str] | None, run: Run
+) -> Earlier | None:
+    from memeval.files.earlier import Earlier, earlier_runs
+
+    return given if given is None or isinstance(given, Earlier) else earlier_runs(given, run)
 
 
 def _comparison(baseline: Source | Comparison, run: Run) -> Comparison:

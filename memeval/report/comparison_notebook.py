@@ -10,7 +10,7 @@ MOST_CHANGES = 50
 
 
 def comparison_html(comparison: Comparison) -> str:
-    """Verdict, how both were measured, metrics and changed probes.
+    """Verdict and reason, how both were measured, metrics and changed probes.
 
     Parameters
     ----------
@@ -23,13 +23,15 @@ def comparison_html(comparison: Comparison) -> str:
         One ``div``.
     """
     told = rows.changes(comparison)
+    measured = list(rows.circumstances(comparison))
     return render(
         "notebook_comparison.html.j2",
         verdict=comparison.verdict,
         passed=comparison.passed,
         failed=comparison.verdict.exit_code != 0,
         head=rows.head(comparison),
-        circumstances=list(rows.circumstances(comparison)),
+        tested=[words for label, words in measured if label == rows.TESTED],
+        circumstances=[one for one in measured if one[0] != rows.TESTED],
         withheld=comparison.withheld,
         withheld_words=rows.WITHHELD,
         heads=list(zip(rows.heads(comparison), rows.sides(comparison), strict=True)),

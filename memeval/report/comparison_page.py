@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from memeval.chances import NOT_MEASURED
 from memeval.comparison import Comparison
 from memeval.report import comparison_rows as rows
 from memeval.report import figures
@@ -154,6 +155,8 @@ def _moved(row: Any, reach: float, margin: float) -> Moved:
     drawn = row.metric not in rows.TIMES and row.metric not in figures.COUNTS
     low, high = _across(row.low, reach), _across(row.high, reach)
     _, before, now, delta, interval, p, n, flips = rows.cells(row)
+    if row.metric == "leaks":
+        before, now = (NOT_MEASURED if one == figures.UNDEFINED else one for one in (before, now))
     return Moved(
         metric=row.metric,
         before=before,

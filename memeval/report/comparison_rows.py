@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +11,14 @@ from memeval.comparing.changes import not_asked
 from memeval.comparing.sides import listed
 from memeval.comparison import Comparison
 from memeval.frames import CHANGE_WORDS
+from memeval.outcomes import Outcomes
 from memeval.report import figures
 from memeval.summary import METRICS
 
 WITHHELD = "No number is shown: none of them can be believed here."
 HEAD = ("metric", "before", "now", "delta", "interval", "p", "n", "+/=/-")
 SIDES = "lrrrlrrr"
+TESTED = "tested:"
 CHANGE_HEAD = ("change", "probe", "before", "now", "why")
 P_KEY = (
     "p: one-sided, that it got worse by luck, made good for two tests: only recall_all and ndcg "
@@ -60,12 +63,12 @@ def circumstances(comparison: Comparison) -> Iterator[tuple[str, str]]:
     What is under test, the store and its settings, comes first.
     """
     found = comparison.comparability
-    yield from (("tested:", str(one)) for one in found.under_test)
+    yield from ((TESTED, str(one)) for one in found.under_test)
     if not found.under_test and found.quality != "unknown":
         sides = (comparison.baseline.manifest, comparison.current.manifest)
         named = all(side.get("store") for side in sides)
         same = "the store and its settings are the same on both sides"
-        yield "tested:", same if named else "not told: not both sides name their store"
+        yield TESTED, same if named else "not told: not both sides name their store"
     yield from (("differs:", str(one)) for one in found.blocks)
     if found.quality == "unknown":
         yield "unknown:", "comparability unknown: one side does not tell how it was measured"
@@ -76,8 +79,34 @@ def circumstances(comparison: Comparison) -> Iterator[tuple[str, str]]:
 
 def told(comparison: Comparison) -> list[Any]:
     """Rows of the metrics that a side has a value of, as named tuples."""
-    rows = comparison.frame.itertuples(index=False)
-    return [row for row in rows if not (figures.is_missing(row.baseline) and not row.n)]
+    rows: list[Any] = list(comparison.frame.itertuples(index=False))
+    there = [row for row in rows if not (figures.is_missing(row.baseline) and not row.n)]
+    return [_seen(row, comparison) if row.metric == "leaks" else row for row in there]
+
+
+def _seen(row: Any, comparison: Comparison) -> Any:
+    """The row of leaks, in which no leak is NA on a side where nothing could leak."""
+    sides = (comparison.baseline, comparison.current)
+    before, now = (
+        value if value or could_leak(side, comparison) else math.nan
+        for value, side in zip((row.baseline, row.current), sides, strict=True)
+    )
+    delta = row.delta if before == before and now == now else math.nan
+    return row._replace(baseline=before, current=now, delta=delta)
+
+
+def could_leak(side: Outcomes, comparison: Comparison) -> bool:
+    """Whether a common probe that a side answered names anything that must not come back.
+
+    What must not come back is a matter of the probes, so one full run tells it for both sides; it
+    is taken for granted where neither side is one.
+    """
+    qrels = [one.run.qrels for one in (side, comparison.current, comparison.baseline) if one.run]
+    if not qrels:
+        return True
+    answered = side.probes.loc[side.probes["status"].eq("ok"), "probe"]
+    forbidden = qrels[0].loc[qrels[0]["label"].eq("forbidden"), "probe"]
+    return not {*comparison.comparability.common}.isdisjoint({*answered} & {*forbidden})
 
 
 def metrics(comparison: Comparison) -> list[list[str]]:

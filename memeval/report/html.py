@@ -9,7 +9,9 @@ from typing import Any
 
 from memeval.comparing.manifests import without_private
 from memeval.comparison import Comparison
+from memeval.files.earlier import Earlier
 from memeval.report import (
+    answers,
     cause_rows,
     comparison_page,
     comparison_rows,
@@ -18,9 +20,12 @@ from memeval.report import (
     curve_rows,
     drift_page,
     holdout_rows,
+    mutation_page,
     tables,
     tag_rows,
+    trend_rows,
 )
+from memeval.report.mutation_rows import Mutated
 from memeval.report.places import MOST_LISTED
 from memeval.report.probes import STATUSES, Ledger, anchor
 from memeval.report.templating import render, resource
@@ -36,6 +41,8 @@ def report_html(
     *,
     comparison: Comparison | None = None,
     simulation: Simulation | None = None,
+    mutation: Mutated | None = None,
+    earlier: Earlier | None = None,
     texts: bool = True,
     all_probes: bool = False,
 ) -> str:
@@ -46,10 +53,13 @@ def report_html(
     run : Run
         What is reported.
     comparison : Comparison, optional
-        Of this run with a baseline: it gets a section after the verdict.
+        Of this run with a baseline: it gets a section after the numbers.
     simulation : Simulation, optional
-        How the store answered as it grew: it gets a section after the numbers, unless the suite is
-        invalid.
+        How the store answered as it grew: it gets a section too, unless the suite is invalid.
+    mutation : Mutation, optional
+        Which faults of the store the probes see: the same.
+    earlier : Earlier, optional
+        The runs before this one: each probe gets a strip of how it did in them.
     texts : bool
         Whether the texts of records are in it.
     all_probes : bool
@@ -84,13 +94,39 @@ def report_html(
         what=tables.WHAT,
         withheld_words=control_rows.WITHHELD,
         no_number=comparison_rows.WITHHELD,
-        compared=_compared(comparison, ledger, all_probes),
-        drift=None if simulation is None or ledger is None else drift_page.section(simulation, run),
         ledger=ledger,
+        trends=None if ledger is None else trend_rows.trends(run, earlier),
+        trend_key=trend_rows.KEY,
         texts=texts,
         all_probes=all_probes,
+        **_sections(run, bare, ledger, all_probes, comparison, simulation, mutation),
         **_values(run, bare),
     )
+
+
+def _sections(
+    run: Run,
+    bare: Run,
+    ledger: Ledger | None,
+    all_probes: bool,
+    comparison: Comparison | None,
+    simulation: Simulation | None,
+    mutation: Mutated | None,
+) -> dict[str, Any]:
+    """The parts that not every page has, and the first screen, which sums them up."""
+    causes = cause_rows.rows(bare)
+    compared = _compared(comparison, ledger, all_probes)
+    drift = None if simulation is None or ledger is None else drift_page.section(simulation, run)
+    killed = None
+    if mutation is not None and ledger is not None:
+        killed = mutation_page.section(mutation, run, _places(ledger, all_probes))
+    return {
+        "compared": compared,
+        "drift": drift,
+        "mutation": killed,
+        "answers": list(answers.answers(run, compared, drift, killed)),
+        "next_step": answers.next_step(run, causes),
+    }
 
 
 def policy(script: str) -> str:
@@ -142,6 +178,12 @@ def _values(run: Run, bare: Run) -> dict[str, Any]:
         "tags_note": tag_rows.NOTE,
         "facts": list(manifest_rows(run.manifest)),
     }
+
+
+def _places(ledger: Ledger, all_probes: bool) -> dict[str, str]:
+    """Where each probe stands: in a detail of its own, else in its row."""
+    told = set(ledger.order if all_probes else ledger.failing)
+    return {n: anchor(n) if n in told else f"row-{anchor(n)}" for n in ledger.order}
 
 
 def _compared(

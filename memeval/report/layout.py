@@ -43,6 +43,24 @@ def wrap(text: str, width: int = WIDTH) -> list[str]:
     return lines
 
 
+def fitted(text: str, width: int = WIDTH) -> str:
+    r"""Lines of a text, those that are too long broken; tables that fit stay as they are.
+
+    Examples
+    --------
+    >>> print(fitted("a  b\nthe quick brown fox", 10))
+    a  b
+    the quick
+    brown fox
+    """
+    return "\n".join(
+        part
+        for line in text.split("\n")
+        for part in ([line] if display_width(line) <= width and line == visible(line)
+                     else wrap(line, width))
+    )  # fmt: skip
+
+
 def _pieces(word: str, width: int) -> list[str]:
     """A word in pieces that fit a line each."""
     pieces, used = [""], 0

@@ -42,16 +42,37 @@
   if (!table) { return; }
   var body = table.tBodies[0];
   var original = Array.from(body.rows);
-  var find = byId("find"), only = byId("only"), count = byId("count");
+  var find = byId("find"), count = byId("count");
+  var picks = ["outcome", "cause", "tag"].map(byId);
   var heads = Array.from(table.tHead.rows[0].cells);
   var sorted = { key: "", down: false };
 
-  var words = original.map(function (row) { return row.cells[0].textContent.toLowerCase(); });
+  // What each row has of each of the lists: its outcome (with what all failing share), cause, tags.
+  var traits = original.map(function (row) {
+    var outcome = row.querySelector(".state").lastChild.textContent.trim();
+    return {
+      words: row.cells[0].textContent.toLowerCase(),
+      outcome: row.classList.contains("failed") ? ["failing", outcome] : [outcome],
+      cause: row.dataset.cause ? [row.dataset.cause] : [],
+      tag: Array.from(row.querySelectorAll(".tags .name"), function (tag) { return tag.textContent; })
+    };
+  });
+
+  picks.forEach(function (pick) {
+    var seen = new Set();
+    traits.forEach(function (trait) { trait[pick.id].forEach(function (one) { seen.add(one); }); });
+    seen.delete("failing");
+    Array.from(seen).sort().forEach(function (one) { pick.append(new Option(one, one)); });
+    pick.parentElement.hidden = seen.size === 0;
+    pick.addEventListener("change", function () { filter(); remember(); });
+  });
 
   function filter() {
     var wanted = find.value.trim().toLowerCase(), seen = 0;
     original.forEach(function (row, n) {
-      var fits = words[n].indexOf(wanted) >= 0 && !(only.checked && !row.classList.contains("failed"));
+      var fits = traits[n].words.indexOf(wanted) >= 0 && picks.every(function (pick) {
+        return !pick.value || traits[n][pick.id].indexOf(pick.value) >= 0;
+      });
       row.hidden = !fits;
       seen += fits ? 1 : 0;
     });
@@ -70,7 +91,7 @@
   function sort() {
     var at = heads.findIndex(function (head) { return head.dataset.key === sorted.key; });
     heads.forEach(function (head, n) {
-      head.setAttribute("aria-sort", n !== at ? "none" : sorted.down ? "descending" : "ascending");
+      if (head.dataset.key) head.setAttribute("aria-sort", n !== at ? "none" : sorted.down ? "descending" : "ascending");
     });
     var rows = original.slice();
     if (at >= 0) {
@@ -82,24 +103,29 @@
   function remember() {
     var state = new URLSearchParams();
     if (find.value) { state.set("find", find.value); }
-    if (only.checked) { state.set("failing", "1"); }
+    picks.forEach(function (pick) { if (pick.value) { state.set(pick.id, pick.value); } });
     if (sorted.key) { state.set("sort", sorted.key + (sorted.down ? "-down" : "")); }
     history.replaceState(null, "", "#" + state.toString());
   }
 
   function recall() {
     var hash = location.hash.slice(1);
-    if (byId(hash)) { reveal(hash); return; }
+    // A probe that passed has a row only; a link to it may be older than that.
+    var place = [hash, "row-" + hash].find(byId);
+    if (place) { reveal(place); return; }
     var state = new URLSearchParams(hash);
     var key = state.get("sort") || "";
     find.value = state.get("find") || "";
-    only.checked = state.get("failing") === "1";
+    picks.forEach(function (pick) {
+      pick.value = state.get(pick.id) || "";
+      if (pick.selectedIndex < 0) { pick.value = ""; }
+    });
     sorted = { key: key.replace(/-down$/, ""), down: /-down$/.test(key) };
     filter();
     sort();
   }
 
-  heads.forEach(function (head) {
+  heads.filter(function (head) { return head.dataset.key; }).forEach(function (head) {
     var button = document.createElement("button");
     button.type = "button";
     button.textContent = head.textContent;
@@ -118,7 +144,6 @@
   });
 
   find.addEventListener("input", function () { filter(); remember(); });
-  only.addEventListener("change", function () { filter(); remember(); });
   byId("tools").addEventListener("submit", function (event) { event.preventDefault(); });
   byId("tools").hidden = false;
   window.addEventListener("hashchange", recall);
