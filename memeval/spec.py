@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -209,16 +209,34 @@ def spec_results(
     probes : iterable of Probe
         What was asked.
     """
-    first = hits[hits["repeat"] == 0].sort_values("rank")
-    shown = first.assign(name=first["record_id"].fillna(first["store_id"]).fillna(first["text"]))
-    answers = {str(name): rows for name, rows in shown.groupby("probe")}
+    answers = _answers(hits)
     scored = {row.probe: row for row in results.itertuples()}
     labels = _labels(qrels)
     return [
-        _result(probe, scored[probe.name], answers.get(probe.name, shown.iloc[:0]), labels)
+        _result(probe, scored[probe.name], answers.get(probe.name, []), labels)
         for probe in probes
         if probe.name in scored
     ]
+
+
+class _Place(NamedTuple):
+    """One hit, with the name that it is shown by; secret where it holds a canary."""
+
+    rank: int
+    record_id: Any
+    name: Any
+    secret: bool
+
+
+def _answers(hits: pd.DataFrame) -> dict[str, list[_Place]]:
+    """The first answer to each probe, best hit first."""
+    first = hits[hits["repeat"] == 0].sort_values("rank")
+    named = first["record_id"].fillna(first["store_id"]).fillna(first["text"])
+    columns: Any = (first["probe"], first["rank"], first["record_id"], named)
+    found: dict[str, list[_Place]] = {}
+    for probe, rank, record_id, name, secret in zip(*columns, first["canary"].notna(), strict=True):
+        found.setdefault(probe, []).append(_Place(rank, record_id, name, secret))
+    return found
 
 
 def _labels(qrels: pd.DataFrame) -> dict[tuple[str, str], set[str]]:
@@ -232,20 +250,23 @@ def _labels(qrels: pd.DataFrame) -> dict[tuple[str, str], set[str]]:
 
 
 def _result(
-    probe: Probe, row: Any, answer: pd.DataFrame, labels: dict[tuple[str, str], set[str]]
+    probe: Probe,
+    row: Any,
+    answer: Sequence[_Place],
+    labels: dict[tuple[str, str], set[str]],
 ) -> ProbeResult:
-    top = answer[answer["rank"] <= probe.k]
-    forbidden = answer["record_id"].isin(labels.get((probe.name, "forbidden"), set()))
-    leaked = answer[forbidden | answer["canary"].notna()]
-    stale = top[top["record_id"].isin(labels.get((probe.name, "stale"), set()))]
+    forbidden = labels.get((probe.name, "forbidden"), set())
+    stale = labels.get((probe.name, "stale"), set())
+    top = [hit for hit in answer if hit.rank <= probe.k]
+    leaked = [hit.name for hit in answer if hit.secret or hit.record_id in forbidden]
     hit_all = row.abstained if probe.is_negative else row.recall_all
     return ProbeResult(
         probe=probe,
-        returned=list(top["name"]),
+        returned=[hit.name for hit in top],
         hit_all=False if pd.isna(hit_all) else bool(hit_all),
         first_rank=None if pd.isna(row.first_rank) else int(row.first_rank),
-        leaked=list(dict.fromkeys(leaked["name"])),
-        stale=list(stale["name"]),
+        leaked=list(dict.fromkeys(leaked)),
+        stale=[hit.name for hit in top if hit.record_id in stale],
         distinct=float(row.distinct),
         latency_ms=float(row.latency_ms),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -143,8 +143,16 @@ class Collector:
     def _order(self) -> dict[str, int]:
         return {probe.name: n for n, probe in enumerate(self.suite)}
 
-    def manifest(self, meter: Meter) -> Manifest:
-        """What was measured with what."""
+    def manifest(self, meter: Meter, around: Mapping[str, object] | None = None) -> Manifest:
+        """What was measured with what.
+
+        Parameters
+        ----------
+        meter : Meter
+            Where calls to the store were counted.
+        around : mapping, optional
+            The environment, where it is known already; to look takes as long as a small run.
+        """
         declared, told = self.checked.capabilities, plain(self.checked.info)
         ks = {probe.k for probe in self.suite}
         options = {
@@ -176,7 +184,7 @@ class Collector:
             store_info=told,
             capabilities=declared.to_dict(),
             options=options,
-            environment=environment() | {"load": self.load},
+            environment=dict(environment() if around is None else around) | {"load": self.load},
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
             notes=tuple(self._notes(declared)),
             matcher=MATCHER,

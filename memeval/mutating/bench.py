@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from memeval.errors import StoreError
+from memeval.files.outcome_rows import rows_of
 from memeval.harness.collecting import Collector
 from memeval.harness.options import Options
 from memeval.harness.replaying import Replay, answered
@@ -15,6 +16,8 @@ from memeval.harness.selfcheck import SelfCheck
 from memeval.harness.snapshots import Shelf
 from memeval.harness.tape import Tape
 from memeval.mutating.killing import Seen, seen
+from memeval.mutating.significance import outcomes_of
+from memeval.outcomes import Outcomes
 from memeval.runs import Run
 from memeval.stores.bound import Meter
 from memeval.stores.saboteurs.base import Saboteur, Touches
@@ -71,7 +74,12 @@ class Bench:
     @cached_property
     def recorded(self) -> Seen:
         """What the store shows as it is."""
-        return seen(self.identity)
+        return seen(self.identity, self.outcomes.probes)
+
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        """The same as a comparison of means takes it."""
+        return outcomes_of(self.identity, rows_of(self.identity))
 
     def supports(self, name: str) -> bool:
         """Whether the store has a method."""
@@ -142,7 +150,8 @@ class Bench:
         checked = replace(checked, search_ms=0.0)
         asked = Unrefused(self.suite, make, checked, around, self.repeats, None, shelf)
         tables = asked.tables()
-        return Run(*tables, manifest=asked.manifest(meter), suite=self.suite)
+        around_it = self.identity.manifest.environment  # which no saboteur changes
+        return Run(*tables, manifest=asked.manifest(meter, around_it), suite=self.suite)
 
     def _patience_s(self, options: Options) -> float:
         """How long writes can take to be found: a fault may hide one for ever."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from memeval.files.outcome_rows import rows_of
 from memeval.runs import Run
@@ -67,15 +68,17 @@ class Seen:
     latency_ms: float
 
 
-def seen(run: Run) -> Seen:
+def seen(run: Run, rows: pd.DataFrame | None = None) -> Seen:
     """Collect what a run shows.
 
     Parameters
     ----------
     run : Run
         With all repeats.
+    rows : pandas.DataFrame, optional
+        Its outcomes, where they are known already.
     """
-    rows = rows_of(run)
+    rows = rows_of(run) if rows is None else rows
     asked = ~rows["status"].eq("not_supported")
     whole = asked & rows["n_passed"].eq(rows["n_repeats"])
     answered = run.calls[run.calls["status"].eq("ok") & run.calls["latency_ms"].notna()]

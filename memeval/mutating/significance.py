@@ -6,6 +6,7 @@ Significance is not monotone: probes that see nothing of a fault drown those tha
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from memeval.comparing.sides import Sides
 from memeval.files.outcome_rows import rows_of
@@ -14,19 +15,20 @@ from memeval.runs import UNCHECKED, Run
 from memeval.stats.paired import holm, mcnemar_midp
 from memeval.stats.signflip import sign_flip
 
-__all__ = ["significant"]
+__all__ = ["outcomes_of", "significant"]
 
 ALPHA = 0.05
 TIE = 1e-9
 
 
-def significant(identity: Run, saboteur: Run) -> bool | None:
+def significant(identity: Run | Outcomes, saboteur: Run | Outcomes) -> bool | None:
     """Whether recall or rank fell further than chance would let them.
 
     Parameters
     ----------
-    identity, saboteur : Run
-        Of the same probes, on the store as it is and with one fault.
+    identity, saboteur : Run or Outcomes
+        Of the same probes, on the store as it is and with one fault; the outcomes of runs, as
+        `outcomes_of` gives them, where they are known already.
 
     Returns
     -------
@@ -56,12 +58,15 @@ def significant(identity: Run, saboteur: Run) -> bool | None:
     return bool(np.min(holm([recall, rank])) <= ALPHA)
 
 
-def _sides(identity: Run, saboteur: Run) -> Sides:
-    before, after = (_outcomes(run) for run in (identity, saboteur))
+def _sides(identity: Run | Outcomes, saboteur: Run | Outcomes) -> Sides:
+    before, after = (
+        run if isinstance(run, Outcomes) else outcomes_of(run, rows_of(run))
+        for run in (identity, saboteur)
+    )
     common = sorted({*before.probes["probe"]} & {*after.probes["probe"]})
     return Sides(before, after, tuple(common))
 
 
-def _outcomes(run: Run) -> Outcomes:
-    """What the tests look at: the probes alone, since no mean is asked for."""
-    return Outcomes(rows_of(run), {}, "run", run.manifest.store, UNCHECKED, run=run)
+def outcomes_of(run: Run, rows: pd.DataFrame) -> Outcomes:
+    """What the tests look at: the rows of the probes alone, since no mean is asked for."""
+    return Outcomes(rows, {}, "run", run.manifest.store, UNCHECKED, run=run)

@@ -6,11 +6,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from memeval.errors import MemevalError, StoreError
+from memeval.files.outcome_rows import rows_of
 from memeval.harness.snapshots import Shelf
 from memeval.loading import load_text
 from memeval.mutating.bench import Bench
 from memeval.mutating.killing import Kill, Seen, kills, seen, slower
-from memeval.mutating.significance import significant
+from memeval.mutating.significance import outcomes_of, significant
 from memeval.runs import Run
 from memeval.stores.saboteurs.base import Saboteur, Touches
 from memeval.suite import Suite
@@ -113,11 +114,12 @@ def tried(bench: Bench, saboteur: type[Saboteur], shelf: Shelf) -> Found:
         run = bench.run(saboteur, shelf=shelf)
         if not saboteur.__module__.startswith("memeval."):  # what ships asks a store hard things
             _refuse_crashing(bench, run)
-        found = _killed(bench, saboteur, run, shelf)
+        rows = rows_of(run)
+        found = _killed(bench, saboteur, seen(run, rows), shelf)
         same = None if found else _is_equivalent(bench, saboteur)
     except MemevalError as error:
         raise StoreError(f"saboteur {saboteur.name}: {error}") from error
-    tested = significant(bench.identity, run)
+    tested = significant(bench.outcomes, outcomes_of(run, rows))
     return Found(saboteur.name, tuple(found), None, same, tested, _error(run))
 
 
@@ -141,8 +143,8 @@ def _refuse_crashing(bench: Bench, run: Run) -> None:
         )
 
 
-def _killed(bench: Bench, saboteur: type[Saboteur], run: Run, shelf: Shelf) -> list[Kill]:
-    before, after = bench.recorded, seen(run)
+def _killed(bench: Bench, saboteur: type[Saboteur], after: Seen, shelf: Shelf) -> list[Kill]:
+    before = bench.recorded
     if saboteur.touches == "answer" and bench.replayed is not None:
         before = bench.replayed
     slow = slower(before, after)
