@@ -64,7 +64,8 @@ def evaluate_request(
     RequestError
         If the body is at fault; ``to_dict()`` is the error object of the call.
     StoreError
-        If the store can neither ``scratch`` nor ``fork`` and does not declare ``traceless``.
+        If the store can neither ``scratch`` nor ``fork`` and does not declare ``traceless``; or if
+        one of these fails.
 
     Notes
     -----
@@ -82,7 +83,8 @@ def evaluate_request(
     (True, 1.0, 'deterministic (scratch)')
     """
     read = read_request(request)
-    bound = BoundStore(_chosen(store, read), timeout_s=timeout_s)
+    chosen = _chosen(store, read)
+    bound = chosen if isinstance(chosen, BoundStore) else BoundStore(chosen, timeout_s=timeout_s)
     way = how_aside(bound)
     asked = ask_all(bound, read.cases, k=read.k, scope=read.agent)
     return answer(read, asked, mode=f"deterministic ({way})", embedding=_embedding(bound))

@@ -29,6 +29,7 @@ MOST_BYTES = 4 * 2**20
 MOST_WAITING = 64
 SEARCH_S = 30.0
 CALL_S = 300.0
+HEADERS_S = 20.0
 HINT = "pip install 'memeval-toolkit[serve]' (in a checkout: pip install -e '.[serve]')"
 
 
@@ -124,10 +125,31 @@ def serve(
     with listening:
         taken = listening.getsockname()[1]
         config = uvicorn.Config(
-            app, log_level="warning", access_log=False, server_header=False, lifespan="off"
+            app,
+            http=_impatient(),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            lifespan="on",
         )
         started(f"http://{f'[{host}]' if ':' in host else host}:{taken}")
         uvicorn.Server(config).run(sockets=[listening])
+
+
+def _impatient() -> Any:
+    """The protocol of uvicorn, that ends connections on which no request comes in time."""
+    base = _library("uvicorn.protocols.http.h11_impl").H11Protocol
+
+    class Impatient(base):  # type: ignore[misc, valid-type]
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self.loop.call_later(HEADERS_S, self.end_if_silent)
+
+        def end_if_silent(self) -> None:
+            if self.cycle is None and not self.transport.is_closing():
+                self.transport.close()
+
+    return Impatient
 
 
 def _library(name: str) -> Any:

@@ -82,6 +82,8 @@ def test_markdown_escapes(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
         (b"\xff\xfe", ""),
         (b"[" * 100_000, ""),
         (b"[]", ""),
+        (b'{"agentId": "ana", "agentId": "bo", "cases": []}', ""),
+        (b'{"k": NaN}', ""),
         (b'{"agentId": "ana", "cases": [{"query": ""}]}', "cases[0].query"),
     ],
 )
@@ -94,6 +96,28 @@ def test_a_bad_request_is_2_and_an_error_object(
     captured = capsys.readouterr()
     assert json.loads(captured.out)["error"]["field"] == field
     assert captured.err.startswith("memeval: ") and "Traceback" not in captured.err
+
+
+def test_a_store_is_not_closed_while_its_search_goes_on(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "hanging_memory.py").write_text(
+        "import threading\n"
+        "import memeval as me\n"
+        "lock = threading.Lock()\n"
+        "class Hanging:\n"
+        "    capabilities = me.Capabilities(traceless=True)\n"
+        "    def put(self, record): ...\n"
+        "    def search(self, query, *, k, scope):\n"
+        "        with lock:\n"
+        "            threading.Event().wait()\n"
+        "    def close(self):\n"
+        "        with lock: ...\n"
+    )
+    (folder / "request.json").write_text(json.dumps({"agentId": "ana", "cases": [GOOD]}))
+    argv = ["evaluate", "request.json", "--store", "hanging_memory:Hanging", "--timeout", "0.3"]
+    assert main(argv) == 1
+    assert "the search failed in 1 of 1 cases" in capsys.readouterr().out
 
 
 def test_the_request_may_come_from_standard_input(

@@ -241,6 +241,76 @@ def test_a_hit_without_an_id_is_known_by_the_one_in_its_metadata() -> None:
     assert [hit["id"] for hit in told["perCase"][0]["returned"]] == ["m1", None]
 
 
+@pytest.mark.parametrize(
+    ("hit", "rank"),
+    [
+        (Hit(None, meta={"id": 7}), 1),
+        (Hit("c1", meta={"memory_id": "7"}), 1),
+        (Hit("7", meta={"id": "other"}), 1),
+        (Hit(None, meta={"id": True}), None),
+    ],
+)
+def test_a_forbidden_id_in_the_metadata_is_a_leak(hit: Hit, rank: int | None) -> None:
+    told = evaluate_request(
+        body({"query": "q", "expectedIds": ["m1"], "forbiddenIds": ["7"]}), Fixed({"q": [hit]})
+    )
+    assert told["perCase"][0]["forbidden"] == [{"id": "7", "rank": rank}]
+    assert told["passed"] is (rank is None)
+
+
+def test_half_characters_are_cleaned_on_both_sides_and_before_checks() -> None:
+    store = Fixed({"q": ["a\ud800"]})
+    told = evaluate_request(
+        body({"query": "q", "expectedIds": ["m1"], "forbiddenIds": ["a\ud800"]}), store
+    )
+    assert told["passed"] is False
+    with pytest.raises(RequestError, match="2 times"):
+        read_request(body({"query": "q", "expectedIds": ["a\ud800", "a\udc00"]}))
+    with pytest.raises(RequestError, match="both expected and forbidden"):
+        read_request(body({"query": "q", "expectedIds": ["a\ud800"], "forbiddenIds": ["a\udc00"]}))
+
+
+def test_a_fork_that_is_the_store_itself_is_refused_and_not_closed() -> None:
+    closed = []
+
+    class Shared(Learning):
+        def snapshot(self) -> None: ...
+
+        def fork(self, snapshot: None) -> Shared:
+            return self
+
+        def close(self) -> None:
+            closed.append(1)
+
+    store = Shared()
+    with pytest.raises(StoreError, match="gave the store itself"):
+        evaluate_request(ASKED, store)
+    assert store.reads == dict.fromkeys(MEMORIES, 0) and not closed
+
+
+@pytest.mark.parametrize("place", ["enter", "exit", "none", "snapshot"])
+def test_a_store_that_cannot_be_set_aside_is_said_to_be_at_fault(place: str) -> None:
+    class Failing(Learning):
+        pass
+
+    @contextmanager
+    def scratch(self: Failing) -> Any:
+        if place == "enter":
+            raise RuntimeError("no room")
+        yield self
+        raise RuntimeError("no way back")
+
+    def fail(self: Failing) -> None:
+        raise RuntimeError("no picture")
+
+    if place == "snapshot":
+        Failing.snapshot, Failing.fork = fail, fail  # type: ignore[attr-defined]
+    else:
+        Failing.scratch = scratch if place != "none" else lambda self: None  # type: ignore
+    with pytest.raises(StoreError, match="could not be set aside, or not be taken back"):
+        evaluate_request(ASKED, Failing())
+
+
 def test_an_id_that_the_metadata_mentions_is_not_what_came_back() -> None:
     store = Fixed({"q": [Hit("m1", "text", meta={"supersedes": "old"})]})
     told = evaluate_request(

@@ -330,6 +330,86 @@ def test_a_store_that_hangs_is_told_and_opened_anew(where: str, released: thread
     assert ask(calls, body()).json()["recallAtK"] == 1.0
 
 
+def test_a_store_that_hangs_again_and_again_rests(released: threading.Event) -> None:
+    opened = []
+
+    class Hanging:
+        capabilities = Capabilities(traceless=True)
+
+        def __init__(self) -> None:
+            opened.append(1)
+
+        def put(self, record: Record) -> None: ...
+
+        def search(self, query: str, *, k: int, scope: str) -> list[Hit]:
+            released.wait()
+            return []
+
+    calls = Calls(Hanging, search_s=0.2)
+    statuses = [ask(calls, body()).status_code for _ in range(4)]
+    assert statuses == [200, 200, 503, 503] and len(opened) == 2
+    answer = ask(calls, body())
+    assert answer.json()["error"]["code"] == "store_down"
+    assert 1 <= int(answer.headers["retry-after"]) <= 4
+
+
+def test_a_store_that_asks_for_the_end_ends_no_server() -> None:
+    class Ending:
+        capabilities = Capabilities(traceless=True)
+
+        def put(self, record: Record) -> None: ...
+
+        def search(self, query: str, *, k: int, scope: str) -> list[Hit]:
+            raise KeyboardInterrupt
+
+    calls = Calls(Ending)
+    answer = ask(calls, body())
+    assert answer.status_code == 500 and answer.json()["error"]["code"] == "store"
+    assert "KeyboardInterrupt" in calls.log[0]["said"]
+
+
+def test_calls_of_clients_that_have_gone_are_not_asked() -> None:
+    asked = []
+
+    class Slow:
+        capabilities = Capabilities(traceless=True)
+
+        def put(self, record: Record) -> None: ...
+
+        def search(self, query: str, *, k: int, scope: str) -> list[Hit]:
+            asked.append(query)
+            return []
+
+    calls = Calls(Slow)
+
+    async def go() -> int:
+        messages = [{"type": "http.request", "body": json.dumps(body()).encode()}]
+        sent: list[dict[str, Any]] = []
+
+        async def receive() -> dict[str, Any]:
+            return messages.pop(0) if messages else {"type": "http.disconnect"}
+
+        async def send(message: dict[str, Any]) -> None:
+            sent.append(message)
+
+        headers = [
+            (b"authorization", f"Bearer {ANA}".encode()),
+            (b"content-type", b"application/json"),
+        ]
+        scope = {"type": "http", "method": "POST", "path": PATH, "headers": headers}
+        await calls.app({**scope, "query_string": b"", "http_version": "1.1"}, receive, send)
+        return int(sent[0]["status"])
+
+    assert asyncio.run(go()) == 499
+    assert asked == [] and calls.log[0]["error"] == "client_gone"
+
+
+def test_a_path_with_a_slash_too_many_is_no_redirect(calls: Calls) -> None:
+    headers = {"Host": "elsewhere.example", "Content-Type": "application/json"}
+    answer = asyncio.run(calls.post(b"{}", headers, PATH + "/"))
+    assert answer.status_code == 404 and "location" not in answer.headers
+
+
 def test_a_store_that_leaves_a_trace_is_refused_at_the_start() -> None:
     class Bare:
         def put(self, record: Record) -> None: ...
@@ -350,6 +430,10 @@ def test_a_store_that_leaves_a_trace_is_refused_at_the_start() -> None:
         ("[hunter2-hunter2-hunter2", "is no JSON"),
         ("{}", "no list of keys"),
         ("[]", "no list of keys"),
+        (
+            '[{"id": "a", "secret": "hunter2-hunter2-hunter2", "agents": ["x"], "agents": ["y"]}]',
+            "a key stands twice",
+        ),
         ("[1]", r"MEMEVAL_KEYS\[0\] is no object"),
         ('[{"secret": "hunter2-hunter2-hunter2"}]', r"\[0\]\.id"),
         ('[{"id": "a b", "secret": "hunter2-hunter2-hunter2"}]', r"\[0\]\.id"),
@@ -383,6 +467,7 @@ def test_the_call_of_the_specification_works_with_only_the_address_changed(
         "def open_store():\n"
         "    store = me.SqliteStore()\n"
         "    store.put(me.Record('m-1', 'Invoice numbers come from billing.', 'ana'))\n"
+        "    store.close = lambda: open('closed', 'w').close()\n"
         "    return store\n"
     )
     argv = ["serve", "--workspace", "ws-1=mymemory:open_store", "--port", "0"]
@@ -429,6 +514,7 @@ def test_the_call_of_the_specification_works_with_only_the_address_changed(
         server.kill()
         server.wait()
     assert server.returncode == 0, err
+    assert (tmp_path / "closed").exists()
     assert json.loads(out)["status"] == 200
     assert err.strip() == "memeval: stopped"
 

@@ -88,14 +88,14 @@ def _evaluated(args: argparse.Namespace) -> dict[str, Any]:
             "no store is named, wanted one that is full already; --store package.module:factory, "
             "with a function that opens yours, or store in [tool.memeval] of pyproject.toml"
         )
-    bound = BoundStore(choosing.find_store(name)())
+    bound = BoundStore(choosing.find_store(name)(), timeout_s=args.timeout)
     try:
         if bound.count() == 0:
             raise StoreError(
                 f"store {name!r} is empty, wanted one that is full already; name a function that "
                 "opens yours (package.module:factory), short names give a new one"
             )
-        return evaluate_request(body, bound.inner, timeout_s=args.timeout)
+        return evaluate_request(body, bound)
     finally:
         bound.close()
 
@@ -106,9 +106,11 @@ def _body(name: str) -> Any:
     place = "standard input" if name == "-" else name
     if len(raw) > MOST_BYTES:
         raise MemevalError(f"{place}: more than {MOST_BYTES >> 20} MiB; send the cases in batches")
+    from memeval.evaluating.request import parse_json
+
     try:
-        return json.loads(raw.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
+        return parse_json(raw)
+    except ValueError as error:
         found = f"{place} is no JSON ({error})"
         raise RequestError([Fault(found, "send one object in UTF-8")]) from error
 

@@ -17,6 +17,7 @@ from memeval.metrics import score
 from memeval.record import Hit
 from memeval.scoring.measured import UNDEFINED, Measured, share
 from memeval.summary import summarize
+from memeval.words import clean
 
 __all__ = ["NAMES", "answer"]
 
@@ -34,6 +35,7 @@ NAMES: Mapping[str, str] = {
     "llmCalls": "llm_calls",
 }
 LATENCIES = {f"p{n}": f"latency_p{n}_ms" for n in (50, 95, 99)}
+META_IDS = ("id", "record_id", "memory_id")
 LABELS = {"expected": "expected", "forbidden": "forbidden", "stale": "stale"}
 
 
@@ -58,7 +60,8 @@ def answer(
     dict
         Plain values; what is undefined is None.
     """
-    ids = [[_id(hit) for hit in one.hits] for one in asked]
+    pairs = list(zip(request.cases, asked, strict=True))
+    ids = [[_id(hit, case) for hit in one.hits] for case, one in pairs]
     hits, calls, qrels = _hits(asked, ids), _calls(request, asked), _qrels(request.cases)
     results = score(hits, qrels, calls)
     summary = summarize(results, hits, qrels, calls).set_index("metric")
@@ -91,10 +94,15 @@ def answer(
     }
 
 
-def _id(hit: Hit) -> str | None:
-    """The store's own id of a hit, or, where it gives none, the one in its metadata."""
-    told = hit.meta.get("id") if hit.id is None else hit.id
-    return told if isinstance(told, str) else None
+def _id(hit: Hit, case: Case) -> str | None:
+    """Which id a hit stands for: its own, else one in its metadata that the case speaks of."""
+    known = {*case.expected, *case.forbidden, *case.stale}
+    own = None if hit.id is None else clean(hit.id)
+    if own in known:
+        return own
+    found = [hit.meta[key] for key in META_IDS if isinstance(hit.meta.get(key), str | int)]
+    told = [clean(str(one)) for one in found if not isinstance(one, bool)]
+    return next((one for one in told if one in known), told[0] if own is None and told else own)
 
 
 def _name(n: int) -> str:

@@ -88,9 +88,7 @@ def ask_all(store: BoundStore, cases: tuple[Case, ...], *, k: int, scope: str) -
         As `how_aside`; or if the store cannot be set aside after all.
     """
     aside = _aside(store)
-    with aside() as ready:  # the first search of a store often pays for opening it
-        with contextlib.suppress(Exception):  # what fails here fails for the first case too
-            ready.search(View(FIXED_WORD, k, scope))
+    _ask(aside, View(FIXED_WORD, k, scope))  # the first search of a store may pay for opening it
     return list(_each(aside, [View(case.query, k, scope) for case in cases], store))
 
 
@@ -110,7 +108,10 @@ def _aside(store: BoundStore) -> Aside:
         return lambda: contextlib.nullcontext(store)
     if way == "scratch":
         return lambda: _scratch(store)
-    snapshot = store.snapshot()
+    try:
+        snapshot = store.snapshot()
+    except Exception as error:
+        raise _not_aside(error) from error
     return lambda: _fork(store, snapshot)
 
 
@@ -123,6 +124,8 @@ def _scratch(store: BoundStore) -> Iterator[BoundStore]:
 @contextlib.contextmanager
 def _fork(store: BoundStore, snapshot: object) -> Iterator[BoundStore]:
     forked = store.forked(snapshot)
+    if forked.inner is store.inner:
+        raise StoreError("fork() gave the store itself, wanted another one that holds the same")
     try:
         yield forked
     finally:
@@ -130,16 +133,33 @@ def _fork(store: BoundStore, snapshot: object) -> Iterator[BoundStore]:
 
 
 def _ask(aside: Aside, view: View) -> Asked:
-    with aside() as store:
-        before = store.llm_calls()
-        started = time.perf_counter_ns()
-        try:
-            hits = tuple(store.search(view))
-        except SearchTimeoutError as error:
-            return Asked(status="timeout", error=said(error))
-        except Exception as error:  # whatever a store raises becomes a status
-            return Asked(status="failed", error=said(error))
-        elapsed = (time.perf_counter_ns() - started) / 1e6
-        after = store.llm_calls()
-        calls = None if before is None or after is None else after - before
-        return Asked(hits, latency_ms=elapsed, llm_calls=calls)
+    """Ask one query; what the search raises is its status, anything else is the store's fault."""
+    try:
+        with aside() as store:
+            return _searched(store, view)
+    except StoreError:
+        raise
+    except Exception as error:
+        raise _not_aside(error) from error
+
+
+def _not_aside(error: Exception) -> StoreError:
+    return StoreError(
+        f"the store could not be set aside, or not be taken back ({said(error)}); mend its "
+        "scratch(), or snapshot() and fork()"
+    )
+
+
+def _searched(store: BoundStore, view: View) -> Asked:
+    before = store.llm_calls()
+    started = time.perf_counter_ns()
+    try:
+        hits = tuple(store.search(view))
+    except SearchTimeoutError as error:
+        return Asked(status="timeout", error=said(error))
+    except Exception as error:  # whatever a store raises becomes a status
+        return Asked(status="failed", error=said(error))
+    elapsed = (time.perf_counter_ns() - started) / 1e6
+    after = store.llm_calls()
+    calls = None if before is None or after is None else after - before
+    return Asked(hits, latency_ms=elapsed, llm_calls=calls)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from memeval.errors import Fault, RequestError
 from memeval.text import visible
 from memeval.words import clean
 
-__all__ = ["MOST_CASES", "MOST_K", "Case", "Request", "read_request"]
+__all__ = ["MOST_CASES", "MOST_K", "Case", "Request", "parse_json", "read_request"]
 
 MOST_CASES = 200
 MOST_K = 100
@@ -70,6 +71,38 @@ class Request:
     dataset: str | None = None
 
 
+def parse_json(raw: bytes) -> Any:
+    """Parse strict JSON: UTF-8, no key twice in one object, no NaN.
+
+    Raises
+    ------
+    ValueError
+        If it is none; the message says why.
+
+    Examples
+    --------
+    >>> parse_json(b'{"k": 5, "k": 6}')
+    Traceback (most recent call last):
+    ValueError: the key 'k' stands twice in one object
+    """
+    try:
+        return json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse, object_pairs_hook=_once)
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        raise ValueError(f"the key {counts.most_common(1)[0][0][:40]!r} stands twice in one object")
+    return made
+
+
 def read_request(body: object) -> Request:
     """Read the body of an evaluation call.
 
@@ -100,26 +133,33 @@ def read_request(body: object) -> Request:
     if not isinstance(body, Mapping):
         found = f"the body is {_kind(body)}, not an object"
         raise RequestError([Fault(found, f"send an object with {', '.join(FIELDS)}")])
-    faults = list(islice(chain(_body_faults(body), _unknown(body, FIELDS, "")), MOST_FAULTS))
+    told: dict[str, Any] = _cleaned(body)
+    faults = list(islice(chain(_body_faults(told), _unknown(told, FIELDS, "")), MOST_FAULTS))
     if faults:
         raise RequestError(faults)
     return Request(
-        agent=clean(body["agentId"]),
-        cases=tuple(_case(case) for case in body["cases"]),
-        k=DEFAULT_K if body.get("k") is None else body["k"],
-        workspace=_label(body, "workspaceId"),
-        dataset=_label(body, "datasetVersion"),
+        agent=told["agentId"],
+        cases=tuple(_case(case) for case in told["cases"]),
+        k=DEFAULT_K if told.get("k") is None else told["k"],
+        workspace=told.get("workspaceId"),
+        dataset=told.get("datasetVersion"),
     )
 
 
+def _cleaned(value: Any, depth: int = 4) -> Any:
+    """The body with lone surrogates replaced in every text, as deep as texts may stand."""
+    if isinstance(value, str):
+        return clean(value)
+    if depth and isinstance(value, Mapping):
+        return {name: _cleaned(one, depth - 1) for name, one in value.items()}
+    if depth and isinstance(value, list | tuple):
+        return [_cleaned(one, depth - 1) for one in value]
+    return value
+
+
 def _case(case: Mapping[str, Any]) -> Case:
-    expected, forbidden, stale = (tuple(map(clean, case.get(name) or ())) for name in ID_LISTS)
-    return Case(clean(case["query"]), expected, forbidden, stale)
-
-
-def _label(body: Mapping[str, Any], name: str) -> str | None:
-    value = body.get(name)
-    return None if value is None else clean(value)
+    expected, forbidden, stale = (tuple(case.get(name) or ()) for name in ID_LISTS)
+    return Case(case["query"], expected, forbidden, stale)
 
 
 def _body_faults(body: Mapping[str, Any]) -> Iterator[Fault]:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memeval.errors import MemevalError, RequestError, said
 from memeval.evaluating.request import Request as Asked
-from memeval.evaluating.request import read_request
+from memeval.evaluating.request import parse_json, read_request
 from memeval.serving.keys import Key, Keys
 from memeval.serving.rates import Rates
-from memeval.serving.workspaces import BusyError, HangingError, Workspace
+from memeval.serving.workspaces import (
+    BusyError,
+    DownError,
+    GoneError,
+    HangingError,
+    Workspace,
+)
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -26,6 +33,7 @@ __all__ = ["PATH", "Desk", "Refusal", "make_starlette"]
 PATH = "/v1/memory/evals/run"
 HEALTH = "/health"
 STRANGERS = ""
+GONE = 499
 BODY_S = 30.0
 SEARCH_FAILED = "the search failed; the server's log says why"
 
@@ -88,6 +96,8 @@ class Desk:
 
     async def evaluate(self, request: Request) -> Response:
         """Answer one call, and log it as one operation."""
+        from starlette.requests import ClientDisconnect
+
         started = self.clock()
         entry: dict[str, Any] = {"at": time.time(), "key": None, "agent": None, "status": 500}
         try:
@@ -100,6 +110,9 @@ class Desk:
         except RequestError as error:
             entry |= {"status": 400, "error": "bad_request"}
             return _json(error.to_dict(), 400)
+        except (ClientDisconnect, GoneError):
+            entry |= {"status": GONE, "error": "client_gone"}
+            return _json({}, GONE)
         except Exception as error:  # a bug, or a store: told to the log, and not to who asks
             entry |= {"error": "internal", "said": said(error)}
             message = "the call could not be answered; the server's log says why"
@@ -110,16 +123,20 @@ class Desk:
 
     async def _answer(self, request: Request, entry: dict[str, Any]) -> Response:
         key = self._key(request, entry)
-        body = _parsed(await self._body(request))
-        asked = read_request(body)
+        # In a thread, so that a long body does not keep others waiting.
+        body, asked = await asyncio.to_thread(_parsed, await self._body(request))
         workspace = self._workspace(key, asked, entry)
         entry |= {"cases": len(asked.cases), "k": asked.k}
         sent = {name: value for name, value in body.items() if name != "workspaceId"}
         try:
-            told = await workspace.evaluate(sent)
+            told = await workspace.evaluate(sent, request.is_disconnected)
         except BusyError:
             message = "too many calls wait for this store; try again later"
             raise Refusal(503, "busy", message, headers={"Retry-After": "1"}) from None
+        except DownError as down:
+            message = "the store hangs again and again; try again later"
+            headers = {"Retry-After": str(down.wait_s)}
+            raise Refusal(503, "store_down", message, headers=headers) from None
         except HangingError:
             raise Refusal(504, "timeout", "the store did not answer in time") from None
         except MemevalError as error:
@@ -127,7 +144,7 @@ class Desk:
             raise Refusal(500, "store", "the store cannot be asked; see the log") from None
         entry["passed"] = told["passed"]
         _without_errors(told, entry)
-        return _json(told, 200)
+        return await asyncio.to_thread(_json, told, 200)
 
     def _key(self, request: Request, entry: dict[str, Any]) -> Key:
         """Who asks, and whether it is not too often."""
@@ -190,30 +207,14 @@ class Desk:
         return workspace
 
 
-def _parsed(raw: bytes) -> dict[str, Any]:
-    """Strict JSON: UTF-8, one object, no key twice, no NaN."""
+def _parsed(raw: bytes) -> tuple[dict[str, Any], Asked]:
+    """The body as it came, and as it was read."""
     try:
-        body = json.loads(raw.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
-        reason = "" if isinstance(error, RecursionError) else f" ({str(error)[:200]})"
-        message = f"the body is no JSON in UTF-8{reason}; send one object"
+        body = parse_json(raw)
+    except ValueError as error:
+        message = f"the body is no JSON in UTF-8 ({str(error)[:200]}); send one object"
         raise Refusal(400, "bad_json", message) from None
-    if not isinstance(body, dict):
-        read_request(body)
-    return dict(body)
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice[:40]!r} stands twice in one object")
-    return made
+    return body, read_request(body)
 
 
 def _without_errors(told: dict[str, Any], entry: dict[str, Any]) -> None:
@@ -254,5 +255,14 @@ def make_starlette(desk: Desk) -> Starlette:
         headers = error.headers if isinstance(error, HTTPException) else None
         return _json(Refusal(status, code, f"POST to {PATH}").to_dict(), status, headers)
 
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        for workspace in desk.workspaces.values():
+            await asyncio.to_thread(workspace.close)
+
     routes = [Route(PATH, desk.evaluate, methods=["POST"]), Route(HEALTH, health)]
-    return Starlette(routes=routes, exception_handlers={404: elsewhere, 405: elsewhere})
+    handlers = {404: elsewhere, 405: elsewhere}
+    app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
+    app.router.redirect_slashes = False  # a redirect would go where the client's Host says
+    return app

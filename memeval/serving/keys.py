@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 
 from memeval.checks.kinds import nearest, shown
 from memeval.errors import MemevalError
+from memeval.evaluating.request import parse_json
 
 __all__ = ["VARIABLE", "Key", "Keys", "read_keys"]
 
@@ -99,9 +99,12 @@ def read_keys(environ: Mapping[str, str]) -> Keys:
             'secret is made with: python -c "import secrets; print(secrets.token_urlsafe(32))"'
         )
     try:
-        listed = json.loads(written)
-    except (ValueError, RecursionError):  # its message would quote what stands there
-        raise MemevalError(f"{VARIABLE} is no JSON, wanted a list such as {EXAMPLE}") from None
+        listed = parse_json(written.encode())
+    except ValueError:  # its message would quote what stands there
+        raise MemevalError(
+            f"{VARIABLE} is no JSON, or a key stands twice in an object, wanted a list such as "
+            f"{EXAMPLE}"
+        ) from None
     if not isinstance(listed, list) or not listed:
         raise MemevalError(f"{VARIABLE} holds no list of keys, wanted one such as {EXAMPLE}")
     pairs = [_pair(entry, n) for n, entry in enumerate(listed)]
