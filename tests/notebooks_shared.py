@@ -77,7 +77,9 @@ def kept_run(stem: str, asks: str, folder: Path) -> tuple[Any, Any]:
 
 def check_outputs(notebook: Any, n_images: int) -> None:
     """A run without a word of complaint, whose outputs are safe and hold so many figures."""
-    shown = outputs(notebook)
+    printed = [output for output in outputs(notebook) if output.output_type == "stream"]
+    assert all(output.name == "stdout" for output in printed), printed
+    shown = [output for output in outputs(notebook) if output.output_type != "stream"]
     kinds = {output.output_type for output in shown}
     assert kinds == {"execute_result", "display_data"}, shown
     images = [output for output in shown if "image/png" in output.get("data", {})]

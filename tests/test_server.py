@@ -156,6 +156,8 @@ def test_the_workspace_picks_the_store_as_far_as_the_key_may_enter() -> None:
         answer = ask(calls, sent, secret)
         assert answer.status_code == status
         assert answer.json()["error"]["field"] == "workspaceId"
+    alone = Calls({"w1": open_store})
+    assert ask(alone, body()).json()["recallAtK"] == 1.0  # there is no other to be meant
     first, second = (ask(calls, sent, secret).json() for sent, secret, _ in refused[:2])
     assert first == second  # one that is closed looks like one that is not there
 

@@ -196,6 +196,8 @@ class Desk:
             raise Refusal(403, "foreign_agent", message, field="agentId")
         entry["agent"] = asked.agent
         name = asked.workspace
+        if name is None and len(self.workspaces) == 1:
+            (name,) = self.workspaces
         entry["workspace"] = name
         if name is None and None not in self.workspaces:
             message = "the workspace is missing; name the one to ask"
