@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from memeval.checks.wording import shared_words
 from memeval.errors import FrameError
 from memeval.frames import OVERLAP, RESULTS, TAG_SUMMARY, TAGS, conform, empty
 from memeval.probe import Probe
-from memeval.summary import summarize
+from memeval.stats import wilson
 
 __all__ = ["lexical_overlap", "summarize_by_tag"]
+
+Flags = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 
 
 def summarize_by_tag(
@@ -79,31 +85,75 @@ def summarize_by_tag(
         )
     carried = conform(tags, TAGS).dropna()
     carried = carried[carried["probe"].isin(results["probe"])]
-    rows = [
-        _line(str(tag), results[results["probe"].isin(of_tag)])
-        for tag, of_tag in carried.groupby("tag")["probe"]
-    ]
+    asked = _Asked.of(results)
+    place = {name: at for at, name in enumerate(results["probe"])}
+    places: dict[str, set[int]] = {}
+    for probe, tag in zip(carried["probe"], carried["tag"], strict=True):
+        places.setdefault(str(tag), set()).add(place[probe])
+    rows = [_line(tag, asked.at(sorted(of_tag))) for tag, of_tag in places.items()]
     rows.sort(key=_badness)
     if total:
-        rows.append(_line(None, results))
+        rows.append(_line(None, asked))
     return conform(pd.DataFrame(rows), TAG_SUMMARY) if rows else empty(TAG_SUMMARY)
 
 
-def _line(tag: str | None, results: pd.DataFrame) -> dict[str, Any]:
-    asked = results[results["status"] != "not_supported"]
-    metrics = summarize(results).set_index("metric")
-    recall = metrics.loc["recall_all"]
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Columns of results as plain arrays: of many tags each would be cut out of a table again."""
+
+    positive: Flags
+    negative: Flags
+    found: Flags
+    found_known: Flags
+    rr: Floats
+    abstained: Flags
+    abstained_known: Flags
+    n_leaked: NDArray[np.int64]
+    failed: Flags
+
+    @classmethod
+    def of(cls, results: pd.DataFrame) -> _Asked:
+        """Take what the summary of a tag rests on; of what is not supported, nothing counts."""
+        asked = results["status"].ne("not_supported").to_numpy(np.bool_)
+        positive = asked & results["kind"].eq("positive").to_numpy(np.bool_)
+        negative = asked & results["kind"].eq("negative").to_numpy(np.bool_)
+        return cls(
+            positive=positive,
+            negative=negative,
+            found=_true(results["recall_all"]),
+            found_known=positive & results["recall_all"].notna().to_numpy(np.bool_),
+            rr=np.where(positive, results["rr"].to_numpy(np.float64, na_value=np.nan), np.nan),
+            abstained=_true(results["abstained"]),
+            abstained_known=negative & results["abstained"].notna().to_numpy(np.bool_),
+            n_leaked=results["n_leaked"].to_numpy(np.int64) * asked,
+            failed=asked & _true(results["passed"].eq(False)),
+        )
+
+    def at(self, places: list[int]) -> _Asked:
+        """The same of some rows."""
+        return _Asked(*(getattr(self, name)[places] for name in self.__slots__))
+
+
+def _true(column: pd.Series) -> Flags:
+    return column.fillna(False).to_numpy(np.bool_)
+
+
+def _line(tag: str | None, asked: _Asked) -> dict[str, Any]:
+    found, n = int((asked.found & asked.found_known).sum()), int(asked.found_known.sum())
+    low, high = wilson(found, n)
+    rr = asked.rr[~np.isnan(asked.rr)]
+    abstained, n_silent = asked.abstained & asked.abstained_known, int(asked.abstained_known.sum())
     return {
         "tag": tag,
-        "n_positive": int(asked["kind"].eq("positive").sum()),
-        "n_negative": int(asked["kind"].eq("negative").sum()),
-        "recall_all": recall["value"],
-        "low": recall["low"],
-        "high": recall["high"],
-        "mrr": metrics.at["mrr", "value"],
-        "leaks": int(asked["n_leaked"].sum()),
-        "abstention": metrics.at["abstention", "value"],
-        "n_failed": int(asked["passed"].eq(False).fillna(False).sum()),
+        "n_positive": int(asked.positive.sum()),
+        "n_negative": int(asked.negative.sum()),
+        "recall_all": found / n if n else math.nan,
+        "low": low,
+        "high": high,
+        "mrr": math.fsum(rr) / len(rr) if len(rr) else math.nan,
+        "leaks": int(asked.n_leaked.sum()),
+        "abstention": int(abstained.sum()) / n_silent if n_silent else math.nan,
+        "n_failed": int(asked.failed.sum()),
     }
 
 

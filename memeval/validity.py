@@ -101,7 +101,10 @@ def _mean(values: list[float]) -> float:
 
 def rows(run: Run) -> list[Row]:
     """Rows of the controls frame that a run alone decides, without any broken store."""
-    seen = positives(run)
+    return _rows(positives(run))
+
+
+def _rows(seen: Positives) -> list[Row]:
     return [_chance(seen), _better_than_chance(seen), _potential(seen), _order(seen)]
 
 
@@ -121,7 +124,8 @@ def judge(run: Run, controls: pd.DataFrame | None = None) -> Validity:
         Invalid, weak or valid; faults of the store; what could not be judged; the next step.
         Unchecked where only some probes of a suite were chosen.
     """
-    frame = to_frame(rows(run)) if controls is None else controls
+    seen = positives(run)
+    frame = to_frame(_rows(seen)) if controls is None else controls
     broken = frame[frame["applicable"] & frame["passed"].eq(False).fillna(False)]
     suite = tuple(broken.loc[broken["blames"] == "suite", "reason"])
     store = tuple(broken.loc[broken["blames"] == "store", "reason"])
@@ -131,13 +135,14 @@ def judge(run: Run, controls: pd.DataFrame | None = None) -> Validity:
         partial = f"{chosen}: they judge neither the suite nor the store"
         step = "ask the whole suite before you believe a mean"
         return Validity("unchecked", notes=(partial, *run.manifest.notes), next_step=step)
-    if positives(run).n == 0:
+    if seen.n == 0:
         suite = ("no positive probe: nothing can be recalled, so nothing is measured",)
     if suite:
         step = "mend the suite before you believe any number of it: memeval lint, memeval control"
         return Validity("invalid", suite, store, notes, step)
     thin = tuple(_thin(run))
-    step = "look at the failing probes first" if len(run.failing) else "nothing failed: add probes"
+    failed = bool(run.results["passed"].eq(False).fillna(False).any())
+    step = "look at the failing probes first" if failed else "nothing failed: add probes"
     if store:
         step = "the suite is sound and the store is not: look at how it ranks and what it is asked"
     return Validity("weak" if thin else "valid", thin, store, notes, step)

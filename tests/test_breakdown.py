@@ -90,6 +90,56 @@ def test_a_tag_said_twice_or_of_a_probe_that_was_not_asked_changes_nothing() -> 
     assert_frame_equal(summarize_by_tag(results(), more), plain)
 
 
+def slow_line(tag: str | None, results: pd.DataFrame) -> dict[str, Any]:
+    """One line by the summary of the whole suite, asked of the rows of one tag."""
+    asked = results[results["status"] != "not_supported"]
+    metrics = summarize(results).set_index("metric")
+    return {
+        "tag": tag,
+        "n_positive": int(asked["kind"].eq("positive").sum()),
+        "n_negative": int(asked["kind"].eq("negative").sum()),
+        "recall_all": metrics.at["recall_all", "value"],
+        "low": metrics.at["recall_all", "low"],
+        "high": metrics.at["recall_all", "high"],
+        "mrr": metrics.at["mrr", "value"],
+        "leaks": int(asked["n_leaked"].sum()),
+        "abstention": metrics.at["abstention", "value"],
+        "n_failed": int(asked["passed"].eq(False).fillna(False).sum()),
+    }
+
+
+PROBE = st.fixed_dictionaries(
+    {
+        "kind": st.sampled_from(["positive", "negative"]),
+        "status": st.sampled_from(["ok", "ok", "failed", "not_supported"]),
+        "n_leaked": st.integers(0, 2),
+        "recall_all": st.sampled_from([True, False, None]),
+        "rr": st.sampled_from([1.0, 0.5, 1 / 3, 0.1, 0.0, None]),
+        "abstained": st.sampled_from([True, False, None]),
+        "passed": st.sampled_from([True, False, None]),
+        "tags": st.lists(st.sampled_from("xyz")),
+    }
+)
+
+
+@settings(max_examples=15)
+@given(st.lists(PROBE, min_size=1, max_size=9), st.booleans())
+def test_each_line_is_the_summary_of_the_probes_of_its_tag(
+    probes: list[dict[str, Any]], total: bool
+) -> None:
+    rows = [{"probe": f"p{n}", "k": 5, **probe} for n, probe in enumerate(probes)]
+    table = frames.conform(pd.DataFrame(rows).drop(columns="tags"), frames.RESULTS)
+    pairs = [(row["probe"], tag) for row in rows for tag in row["tags"]]
+    carried = frames.conform(pd.DataFrame(pairs, columns=["probe", "tag"]), frames.TAGS)
+    found = summarize_by_tag(table, carried, total=total)
+    named = found["tag"].dropna().tolist()
+    assert sorted(named) == sorted({tag for _, tag in pairs})
+    lines = [slow_line(tag, table[[tag in row["tags"] for row in rows]]) for tag in named]
+    lines += [slow_line(None, table)] if total else []
+    wanted = pd.DataFrame(lines, columns=frames.names(frames.TAG_SUMMARY))
+    assert_frame_equal(found, frames.conform(wanted, frames.TAG_SUMMARY), check_exact=True)
+
+
 def test_zero_rows() -> None:
     nothing = frames.empty(frames.TAG_SUMMARY)
     assert_frame_equal(summarize_by_tag(results(), frames.empty(frames.TAGS)), nothing)

@@ -19,6 +19,7 @@ from memeval.files.runfiles import load_run, save_run
 from memeval.outcomes import outcomes_of
 from memeval.runs import Run
 from memeval.stores.sqlite import SqliteStore
+from tests.odd_stores import Plain
 
 PLACES = "harbour kitchen library station garden attic cellar office market museum".split()
 THINGS = "kettle bicycle ladder violin".split()
@@ -107,7 +108,7 @@ def test_the_fresh_run_alone_decides_whatever_the_first_one_lost() -> None:
     assert {name.split("-")[0] for name in again.named("lost")} == {"ladder"}
 
 
-class Dropping(SqliteStore):
+class Dropping(Plain):
     """Loses answers at a rate, by dice of its own; the same store throughout."""
 
     capabilities = VARYING

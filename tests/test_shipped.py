@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
-from rewriting_store import Rewriting
 
 from memeval.cohorts import unplantable
 from memeval.controls import Controls, run_controls
 from memeval.loading import load
-from memeval.mutation import Mutation, mutate
 from memeval.record import Record
 from memeval.suite import Suite
 
@@ -25,11 +22,6 @@ HINTS = re.compile(r"old|new|right|wrong|answer|correct|stale|leak|expect|forbid
 @pytest.fixture(scope="module")
 def shipped() -> Suite:
     return load(ROOT / "probes")
-
-
-@pytest.fixture(scope="module")
-def mutation(shipped: Suite) -> Mutation:
-    return mutate(shipped, "sqlite", jobs=1)
 
 
 @pytest.fixture(scope="module")
@@ -145,47 +137,3 @@ def test_most_probes_can_be_planted_in_several_cohorts(shipped: Suite) -> None:
     alone = {probe.name for probe, _ in unplantable(shipped)}
     assert sum(probe.name not in alone for probe in shipped.positives) >= 80
     assert sum(probe.name not in alone for probe in shipped.negatives) >= 10
-
-
-@pytest.mark.slow
-def test_every_known_fault_of_the_embedded_store_is_seen(mutation: Mutation) -> None:
-    assert mutation.survivors.empty, mutation.survivors.to_string()
-    assert (mutation.score, mutation.n_counted, mutation.must_killed) == (1.0, 42, True)
-    assert mutation.kill_depth >= 0.9  # wanted: 0.75
-    assert (mutation.verdict.word, mutation.verdict.exit_code) == ("PASS", 0)
-    # Words alone are what a full-text index goes by: there that is no fault.
-    unseen = mutation.saboteurs.set_index("saboteur")["killed"].isna()
-    assert list(unseen.index[unseen]) == ["lexical_only"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "rare",
-    ["loses_newest", "no_dedup", "id_case_folding", "over_merge", "delete_all_of_scope"]
-    + ["ignores_supersede", "supersede_kills_both", "ignores_delete", "truncate_text"],
-)
-def test_a_rare_fault_is_seen_by_some_probes_and_not_by_all(mutation: Mutation, rare: str) -> None:
-    depth = int(mutation.saboteurs.set_index("saboteur")["depth"][rare])
-    assert 3 <= depth <= 15  # more: the saboteur breaks something else besides
-
-
-@pytest.mark.slow
-def test_what_the_embedded_store_passes_kills_more_than_slowness(mutation: Mutation) -> None:
-    results = mutation.identity.results
-    passed = set(results.loc[results["passed"].eq(True), "probe"])
-    killing = set(mutation.kills.loc[mutation.kills["by"] != "latency", "probe"])
-    assert passed <= killing
-
-
-def some_of_each_tag(suite: Suite, n: int) -> Suite:
-    """The last n probes of each tag; what a part of a suite kills, all of it kills."""
-    last = {tag: [p.name for p in suite if tag in p.tags][-n:] for p in suite for tag in p.tags}
-    kept = {name for names in last.values() for name in names}
-    return Suite(tuple(p for p in suite if p.name in kept), suite.haystack, suite.haystack_name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("store", ["vector", "hybrid", Rewriting], ids=str)
-def test_some_probes_of_each_tag_see_the_faults_of_other_stores(shipped: Suite, store: Any) -> None:
-    found = mutate(some_of_each_tag(shipped, 2), store, jobs=1)
-    assert found.score >= 0.95 and found.must_killed, found.survivors.to_string()

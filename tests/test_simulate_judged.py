@@ -21,6 +21,7 @@ from memeval.report.drift_text import simulation_markdown, simulation_text
 from memeval.runs import Validity
 from memeval.sessions import Session
 from memeval.simulate import run_simulation
+from memeval.simulating.judging import ALONE, _unanswered, judged
 from memeval.simulation import Simulation, load_simulation, save_simulation
 from memeval.stores.base import Capabilities
 from memeval.stores.broken import NullStore
@@ -63,6 +64,33 @@ def test_a_suite_is_judged_as_a_run_judges_it(sound: Simulation) -> None:
             made, run = simulated(probes), me.run(probes, "sqlite")
         assert made.validity.status == run.validity.status == word
         assert made.validity.reasons == run.validity.reasons
+
+
+def every_suite() -> dict[str, Suite]:
+    """One of each outcome, with histories that are shared, end, expire and are filtered."""
+    shipped = me.load()
+    return {
+        "valid": shipped,
+        "unchecked": shipped[:9],
+        "weak": Suite(tuple(shipped)[:25], shipped.haystack, shipped.haystack_name),
+        "no haystack": Suite.of([*shipped]),
+        "no positive": Suite(tuple(shipped.negatives), shipped.haystack, shipped.haystack_name),
+    }
+
+
+@pytest.mark.filterwarnings("ignore::memeval.errors.WeakSuiteWarning")
+def test_it_is_judged_as_a_run_of_a_store_that_returns_nothing() -> None:
+    for name, probes in every_suite().items():
+        run = me.run(probes, NullStore, repeat_check=False, check_store=False)
+        made, validity = judged(probes), run.validity
+        assert (made.status, made.reasons) == (validity.status, validity.reasons), name
+        assert made.store_faults == ()
+        if made.status in ("invalid", "unchecked"):
+            assert made == replace(validity, store_faults=()), name
+        else:
+            assert made.notes == (ALONE,)
+        counted = _unanswered(probes).calls["n_eligible"]
+        assert counted.tolist() == run.calls["n_eligible"].tolist(), name
 
 
 def test_nobody_judges_a_bare_list_nor_chosen_probes() -> None:

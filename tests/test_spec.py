@@ -8,13 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memeval import NullStore, RandomStore, Record, ShuffledStore, SqliteStore
+from memeval.frames import HITS, conform
 from memeval.loading import load
+from memeval.metrics import score
 from memeval.probe import Probe
 from memeval.runner import run
-from memeval.spec import evaluate, summarize
+from memeval.spec import evaluate, spec_results, summarize
 from memeval.suite import Suite
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -202,3 +207,41 @@ def test_a_missing_list_of_results_is_undefined_and_not_perfect() -> None:
     assert math.isnan(nothing.recall_at_k)
     assert math.isnan(nothing.distinct_at_k)
     assert math.isnan(nothing.negative_correct)
+
+
+HIT = st.tuples(
+    st.sampled_from(["r0", "r1", "r2", None]),
+    st.sampled_from(["own-1", "own-2", None]),
+    st.sampled_from([None, None, "canary"]),
+)
+
+
+@settings(max_examples=25)
+@given(st.lists(HIT, max_size=6), st.lists(HIT, max_size=2), st.integers(1, 4))
+def test_each_result_is_what_its_tables_hold(
+    first: list[tuple[Any, ...]], again: list[tuple[Any, ...]], k: int
+) -> None:
+    records = [Record(f"r{n}", f"text {n}") for n in range(3)]
+    probe = Probe("p", "text", records, ["r0"], ["r1"], stale=["r2"], k=k)
+    empty = Probe("q", "text", records, ["r0"])
+    rows = [
+        {"probe": "p", "repeat": repeat, "rank": rank, "record_id": own, "store_id": told,
+         "text": f"text {rank}", "canary": canary}
+        for repeat, answer in enumerate((first, again))
+        for rank, (own, told, canary) in enumerate(answer, 1)
+    ]  # fmt: skip
+    names = ("probe", "repeat", "rank", "record_id", "store_id", "text", "canary")
+    hits = conform(pd.DataFrame(rows[::-1], columns=list(names)), HITS)  # in any order
+    calls = pd.DataFrame({"probe": ["p", "q"], "repeat": 0, "k": [k, 5], "status": "ok"})
+    suite = Suite.of([probe, empty])
+    qrels = suite.qrels(hits)
+    results = score(hits[hits["repeat"] == 0], qrels, calls)
+    found, nothing = spec_results(results, hits, qrels, suite)
+    shown = [own or told or f"text {rank}" for rank, (own, told, _) in enumerate(first, 1)]
+    leaking = [own == "r1" or canary is not None for own, _, canary in first]
+    assert found.returned == shown[:k]
+    assert found.leaked == list(
+        dict.fromkeys(name for name, leaks in zip(shown, leaking, strict=True) if leaks)
+    )
+    assert found.stale == [own for own, _, _ in first[:k] if own == "r2"]
+    assert (nothing.returned, nothing.leaked, nothing.stale) == ([], [], [])

@@ -5,10 +5,20 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 
+import pandas as pd
+
 from memeval.errors import MemevalError, WeakSuiteWarning
-from memeval.runner import run
+from memeval.frames import CALLS, names
+from memeval.harness.collecting import Collector, haystack_of
+from memeval.harness.eligible import Eligible
+from memeval.harness.options import Options
+from memeval.harness.selfcheck import self_check
+from memeval.probe import Probe
+from memeval.runs import Run
+from memeval.stores.bound import Meter
 from memeval.stores.broken import NullStore
 from memeval.suite import Suite
+from memeval.validity import judge
 from memeval.verdicts import UNCHECKED, Validity
 
 ALONE = (
@@ -61,6 +71,7 @@ def judged(suite: Suite) -> Validity:
     -----
     The rules that blame the suite look at what could be found by luck, and at what order could
     cost: they need no answer, so the store that they are taken of is one that returns nothing.
+    It would keep nothing either, so nothing is written to it.
 
     Examples
     --------
@@ -70,9 +81,7 @@ def judged(suite: Suite) -> Validity:
     >>> judged(Suite.of([Probe("office", "Where does Priya work?", told, ["r1"])])).status
     'invalid'
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", WeakSuiteWarning)
-        found = run(suite, NullStore, repeat_check=False, check_store=False).validity
+    found = judge(_unanswered(suite))
     if found.status == "weak":
         reasons = "; ".join(found.reasons)
         warnings.warn(f"the suite is weak: {reasons}", WeakSuiteWarning, stacklevel=4)
@@ -80,3 +89,32 @@ def judged(suite: Suite) -> Validity:
         return replace(found, store_faults=())
     step = "look at the probes that were lost first"
     return replace(found, store_faults=(), notes=(ALONE,), next_step=step)
+
+
+def _unanswered(suite: Suite) -> Run:
+    """What `memeval.run` gives of a store that returns nothing, but for its times."""
+    options = Options(repeat_check=False)
+    make = options.binding(NullStore, Meter())
+    checked = self_check(make, options, search=False)
+    asked = _Unasked(suite, make, checked, options, None, None)
+    return Run(*asked.tables(), manifest=asked.manifest(Meter(), {}), suite=suite)
+
+
+class _Unasked(Collector):
+    """The passes of a run of which the outcome is known before a record is written."""
+
+    def tables(self) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+        """Note of each probe that its answer is empty, and what its query could have seen."""
+        for probes in self.work.histories:
+            around = haystack_of(self.suite, probes, self.options.seed, self.work.foreign)
+            eligible = Eligible([around.after, around.before, probes[0].state])
+            for probe in probes:
+                self.rows.add(_empty_answer(probe, eligible.count(probe)))
+        return self._frames()
+
+
+def _empty_answer(probe: Probe, n_eligible: int) -> tuple[object, ...]:
+    """A row of `memeval.frames.CALLS`."""
+    told = {"probe": probe.name, "repeat": 0, "k": probe.k, "status": "ok"}
+    told |= {"n_records": n_eligible, "n_eligible": n_eligible}
+    return tuple(told.get(name) for name in names(CALLS))
