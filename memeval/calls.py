@@ -14,7 +14,18 @@ from typing import Any
 import pandas as pd
 
 from memeval import frames
-from memeval.checks.kinds import shown
+from memeval.callentries import entries_of, hits_of, number, status_of
+from memeval.callids import (
+    LABELS,
+    Ids,
+    Labels,
+    check_ids,
+    clash,
+    labels_of,
+    records_of,
+    shared_note,
+)
+from memeval.checks.kinds import nearest, shown
 from memeval.environment import MATCHER, NORMALISER_VERSION, tool_version
 from memeval.errors import RunFileError
 from memeval.frames import CALLS, HITS, conform, empty
@@ -24,16 +35,11 @@ from memeval.runs import Manifest, Run
 from memeval.showing import Shown
 from memeval.suite import Suite
 from memeval.text import count
-from memeval.words import clean
 
 __all__ = ["Calls", "requests_of", "run_of_answers"]
 
 MOST_CASES = 200
 MOST_K = 100
-IDS = ("returned", "returnedIds", "results", "resultIds", "hits")
-ID = ("id", "memoryId")
-STATUSES = ("ok", "failed", "timeout")
-Ids = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,6 +58,10 @@ class Calls(Shown):
         What the cases do not say that their probes did.
     ids : mapping
         The store's ids by probe and record; where there is none, the record's own.
+    suite_hash : str
+        Content hash of the suite that they were written of.
+    contents : mapping of str to str
+        Content hash of each probe that is asked.
     """
 
     requests: tuple[dict[str, Any], ...]
@@ -59,6 +69,8 @@ class Calls(Shown):
     left_out: Mapping[str, str]
     notes: tuple[str, ...] = ()
     ids: Ids = field(default_factory=dict)
+    suite_hash: str = ""
+    contents: Mapping[str, str] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
         """What became of the suite, in words."""
@@ -93,11 +105,17 @@ def requests_of(
     Calls
         Bodies of at most 200 cases, one agent and one k each, in the order of the suite.
 
+    Raises
+    ------
+    RunFileError
+        If ids are given of a probe or a record that is not there.
+
     Notes
     -----
     Expected, forbidden (listed, deleted, of other scopes) and stale records become ids. A probe is
     left out that has an any-of list, a filter, a time at which it is asked, other scopes to read,
-    or a k above 100: the call has no words for these. Canaries are not looked for.
+    or a k above 100: the call has no words for these. So is one where an id of the store is several
+    expected records, or both an expected and a forbidden or stale one. Canaries are not looked for.
 
     Examples
     --------
@@ -108,25 +126,35 @@ def requests_of(
     [{'query': 'Where is lunch?', 'expectedIds': ['r1'], 'forbiddenIds': [], 'staleIds': []}]
     """
     known = {name: dict(mapping) for name, mapping in (ids or {}).items()}
-    left_out = {probe.name: why for probe in suite for why in [_why_not(probe)] if why}
+    labels = labels_of(suite)
+    check_ids(suite, known, labels)
+    told = {
+        probe.name: _why_not(probe) or clash(labels[probe.name], known.get(probe.name, {}))
+        for probe in suite
+    }
+    left_out = {name: why for name, why in told.items() if why}
     grouped: dict[tuple[str, int], list[Probe]] = {}
     for probe in suite:
         if probe.name not in left_out:
             grouped.setdefault((probe.scope, probe.k), []).append(probe)
-    labels = _labels(suite)
     requests, names = [], []
     for (scope, k), probes in grouped.items():
         for n in range(0, len(probes), MOST_CASES):
             batch = probes[n : n + MOST_CASES]
             body: dict[str, Any] = {"workspaceId": workspace, "agentId": scope, "k": k}
             body["datasetVersion"] = dataset or suite.content_hash
-            body["cases"] = [_case(probe, labels, known) for probe in batch]
+            body["cases"] = [
+                _case(probe, labels[probe.name], known.get(probe.name, {})) for probe in batch
+            ]
             requests.append({name: value for name, value in body.items() if value is not None})
             names.append(tuple(probe.name for probe in batch))
-    asked = {name for batch in names for name in batch}
-    n_canary = sum(bool(probe.canary) for probe in suite if probe.name in asked)
+    asked = [probe for probe in suite if probe.name not in left_out]
+    n_canary = sum(bool(probe.canary) for probe in asked)
     notes = [f"canaries of {count(n_canary, 'probe')} are not looked for"] if n_canary else []
-    return Calls(tuple(requests), tuple(names), left_out, tuple(notes), known)
+    notes += shared_note(asked, known)
+    contents = {probe.name: probe.content_hash for probe in asked}
+    of = (known, suite.content_hash, contents)
+    return Calls(tuple(requests), tuple(names), left_out, tuple(notes), *of)
 
 
 def _why_not(probe: Probe) -> str:
@@ -141,24 +169,12 @@ def _why_not(probe: Probe) -> str:
     return ", ".join(name for name, holds in reasons.items() if holds)
 
 
-def _labels(suite: Suite) -> dict[tuple[str, str], list[str]]:
-    """Ids of records by probe and label; each once."""
-    labels: dict[tuple[str, str], list[str]] = {}
-    told = suite.qrels()
-    for probe, record, label in zip(told["probe"], told["record_id"], told["label"], strict=True):
-        listed = labels.setdefault((str(probe), str(label)), [])
-        if record not in listed:
-            listed.append(str(record))
-    return labels
-
-
-def _case(probe: Probe, labels: Mapping[tuple[str, str], list[str]], ids: Ids) -> dict[str, Any]:
-    known = ids.get(probe.name, {})
-    told = {
-        label: [known.get(record, record) for record in labels.get((probe.name, label), [])]
-        for label in ("expected", "forbidden", "stale")
-    }
-    return {"query": probe.query, **{f"{label}Ids": listed for label, listed in told.items()}}
+def _case(probe: Probe, labels: Labels, known: Mapping[str, str]) -> dict[str, Any]:
+    told: dict[str, Any] = {"query": probe.query}
+    for label in LABELS:
+        ids = (known.get(record, record) for record in labels.get(label, ()))
+        told[f"{label}Ids"] = list(dict.fromkeys(ids))
+    return told
 
 
 def run_of_answers(suite: Suite, calls: Calls, answers: Sequence[Mapping[str, Any]]) -> Run:
@@ -171,9 +187,11 @@ def run_of_answers(suite: Suite, calls: Calls, answers: Sequence[Mapping[str, An
     calls : Calls
         The bodies that were sent.
     answers : sequence of mapping
-        The answer to each, in order. Needed is ``perCase``, in the order of the cases, each with
-        the ids that came back, best first, under ``returned``, ``returnedIds``, ``results``,
-        ``resultIds`` or ``hits``: texts, or objects with ``id`` or ``memoryId``.
+        The answer to each, in order. Needed is ``perCase``, each with the ids that came back, best
+        first, under ``returned``, ``returnedIds``, ``results``, ``resultIds`` or ``hits``: texts,
+        or objects with ``id`` or ``memoryId``. Entries with a ``case`` stand for the case of that
+        number, from 0; without it their order counts, and ``query`` is checked where it is there.
+        With neither in a batch of several, the order alone says which case an entry is.
 
     Returns
     -------
@@ -183,7 +201,13 @@ def run_of_answers(suite: Suite, calls: Calls, answers: Sequence[Mapping[str, An
     Raises
     ------
     RunFileError
-        If an answer is not to these cases, or does not tell what came back.
+        If a probe has changed since the calls were written, or an answer is not to these cases or
+        does not tell what came back.
+
+    Notes
+    -----
+    Where several records share an id of the store, a hit on it is the expected one, else the
+    forbidden, the stale, the first.
 
     Examples
     --------
@@ -199,88 +223,65 @@ def run_of_answers(suite: Suite, calls: Calls, answers: Sequence[Mapping[str, An
             f"found {count(len(answers), 'answer')} to {count(len(calls.requests), 'request')}, "
             "wanted one for each, in order; send the others, or name them in order"
         )
+    _check_contents(suite, calls)
     hits: list[dict[str, Any]] = []
     rows: list[dict[str, Any]] = []
+    labels = labels_of(suite)
+    probes = {probe.name: probe for probe in suite}
     for n, (request, names) in enumerate(zip(calls.requests, calls.probes, strict=True)):
-        entries = _entries(answers[n], request, n)
-        for at, (name, entry) in enumerate(zip(names, entries, strict=True)):
-            place = f"answer {n + 1}, perCase[{at}]"
-            status = _status(entry, place)
-            rows.append(
-                {
-                    "probe": name,
-                    "repeat": 0,
-                    "k": request["k"],
-                    "status": status,
-                    "error": None if status == "ok" else str(entry.get("error") or status),
-                    "latency_ms": _number(entry.get("latencyMs")),
-                    "llm_calls": entry.get("llmCalls"),
-                }
-            )
+        for name, (place, entry) in zip(names, entries_of(answers[n], request, n), strict=True):
+            status = status_of(entry, place)
+            rows.append(_row(name, request["k"], status, entry))
             if status == "ok":
-                hits += _hits(name, entry, calls.ids.get(name, {}), place)
+                own = records_of(probes[name], labels[name], calls.ids.get(name, {}))
+                hits += _hits(name, entry, own, place)
     return _run(suite, rows, hits, answers[0].get("manifest") if answers else None)
 
 
-def _entries(answer: Any, request: Mapping[str, Any], n: int) -> list[Mapping[str, Any]]:
-    """The details of each case, which must be of the cases that were sent."""
-    place = f"answer {n + 1}"
-    entries = answer.get("perCase") if isinstance(answer, Mapping) else None
-    if not isinstance(entries, list) or not all(isinstance(one, Mapping) for one in entries):
-        raise RunFileError(f"{place}: found no list perCase of objects; save the whole answer")
-    cases = request["cases"]
-    if len(entries) != len(cases):
-        raise RunFileError(
-            f"{place}: perCase has {len(entries)} entries, wanted {len(cases)}, one for each case "
-            "that was sent; it is the answer to another request"
-        )
-    for at, (entry, case) in enumerate(zip(entries, cases, strict=True)):
-        if "query" in entry and entry["query"] != case["query"]:
+def _row(name: str, k: int, status: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "probe": name,
+        "repeat": 0,
+        "k": k,
+        "status": status,
+        "error": None if status == "ok" else str(entry.get("error") or status),
+        "latency_ms": number(entry.get("latencyMs")),
+        "llm_calls": entry.get("llmCalls"),
+    }
+
+
+def _check_contents(suite: Suite, calls: Calls) -> None:
+    """Refuse answers to probes that say something else by now."""
+    if calls.suite_hash == suite.content_hash:
+        return
+    now = {probe.name: probe.content_hash for probe in suite}
+    for name in (name for names in calls.probes for name in names):
+        if name not in now:
             raise RunFileError(
-                f"{place}, perCase[{at}]: the query is {shown(entry['query'])}, wanted "
-                f"{shown(case['query'])}; it is the answer to another request"
+                f"probe {shown(name)} was asked and is not in the suite; {nearest(name, now)} in "
+                "its place, or write the calls again and send them"
             )
-    return entries
-
-
-def _status(entry: Mapping[str, Any], place: str) -> str:
-    status = entry.get("status", "failed" if entry.get("error") else "ok")
-    if status not in STATUSES:
-        raise RunFileError(f"{place}: status is {shown(status)}, wanted one of {STATUSES}")
-    return str(status)
+        if now[name] != calls.contents.get(name):
+            raise RunFileError(
+                f"probe {shown(name)} has changed since the calls were written, so their answers "
+                "are to another question; write the calls again and send them, or take the suite "
+                "as it was"
+            )
 
 
 def _hits(
-    name: str, entry: Mapping[str, Any], known: Mapping[str, str], place: str
+    name: str, entry: Mapping[str, Any], own: Mapping[str, str], place: str
 ) -> Iterator[dict[str, Any]]:
-    listed = next((entry[key] for key in IDS if isinstance(entry.get(key), list)), None)
-    if listed is None:
-        raise RunFileError(
-            f"{place}: found {', '.join(map(str, entry)) or 'nothing'}, wanted the ids that came "
-            f"back as a list named {', '.join(IDS)}; write them there"
-        )
-    own = {store_id: record for record, store_id in known.items()}
-    for rank, one in enumerate(listed, start=1):
-        told = (
-            next((one[key] for key in ID if key in one), None) if isinstance(one, Mapping) else one
-        )
-        if told is not None and not isinstance(told, str):
-            raise RunFileError(f"{place}: an id is {shown(told)}, wanted a text")
-        store_id = None if told is None else clean(told)
+    for rank, (store_id, score) in enumerate(hits_of(entry, place), start=1):
         yield {
             "probe": name,
             "repeat": 0,
             "rank": rank,
-            "record_id": own.get(store_id, store_id) if store_id is not None else None,
+            "record_id": None if store_id is None else own.get(store_id, store_id),
             "store_id": store_id,
             "resolved_by": "unknown" if store_id is None else "own",
-            "score": _number(one.get("score")) if isinstance(one, Mapping) else None,
+            "score": score,
         }
-
-
-def _number(value: Any) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number else None
 
 
 def _run(suite: Suite, rows: list[dict[str, Any]], hits: list[dict[str, Any]], told: object) -> Run:

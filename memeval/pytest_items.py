@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,14 +16,13 @@ import pytest
 from memeval.config import Config, load_config
 from memeval.errors import MemevalError, ProbeError, WeakSuiteWarning, said
 from memeval.probefiles.sources import find_files
+from memeval.pytest_names import item_names
 from memeval.text import visible
 
 if TYPE_CHECKING:
     from memeval.report.probes import Ledger
     from memeval.runs import Run, Validity
     from memeval.suite import Suite
-
-CONTROLS = "controls"
 
 
 class ProbeFailure(Exception):
@@ -69,10 +69,17 @@ class Probing:
 
     @cached_property
     def files(self) -> dict[Path, str]:
-        """Probe files that were found, in order, and their names in messages."""
+        """Probe files that were found, in order, and their names in messages.
+
+        Raises
+        ------
+        pytest.UsageError
+            If a path holds none.
+        """
         found, faults, _ = find_files(self.paths)
-        if self.named and faults:
-            raise pytest.UsageError("\n".join(map(str, faults)))
+        if faults:
+            by = "--memeval" if self.named else "probes of [tool.memeval] in pyproject.toml"
+            raise pytest.UsageError("\n".join(f"{by}: {fault}" for fault in faults))
         return {path.resolve(): name for name, path in found.items()}
 
     @property
@@ -99,6 +106,11 @@ class Probing:
         suite = load(*self.paths)
         share = self.settings.holdout
         return suite if share is None else suite.with_holdout(share).holdout(share)[0]
+
+    @cached_property
+    def names(self) -> tuple[str, dict[str, str]]:
+        """Name of the controls as an item, and those of the probes."""
+        return item_names(probe.name for probe in self.suite)
 
     def chosen(self, items: Sequence[pytest.Item]) -> Suite:
         """The probes that are items of this session."""
@@ -151,6 +163,9 @@ class Asked:
         from memeval.stores.base import resolve
 
         settings = self.probing.settings
+        here = str(self.probing.config.rootpath)
+        if here not in sys.path:  # as 'memeval run' finds modules of the project
+            sys.path.insert(0, here)
         make = resolve(self.probing.store)
         _refuse_sharing(self.probing.config, make)
         with warnings.catch_warnings():
@@ -214,11 +229,17 @@ class ProbeFile(pytest.File):
         """Its probes, in order; before those of the first file the controls of all of them."""
         here = self.path.resolve()
         if here == next(iter(self.probing.files)):
-            yield ControlsItem.from_parent(self, name=CONTROLS, probing=self.probing)
+            name = self.probing.names[0]
+            yield ControlsItem.from_parent(self, name=name, probing=self.probing)
         for probe in self.probing.suite:
             if Path(probe.file).resolve() == here:
                 yield ProbeItem.from_parent(
-                    self, name=probe.name, probing=self.probing, line=probe.line, tags=probe.tags
+                    self,
+                    name=self.probing.names[1][probe.name],
+                    probe=probe.name,
+                    probing=self.probing,
+                    line=probe.line,
+                    tags=probe.tags,
                 )
 
     def repr_failure(self, excinfo: Any) -> Any:  # type: ignore[override]
@@ -277,14 +298,14 @@ class ControlsItem(MemevalItem):
 class ProbeItem(MemevalItem):
     """One probe."""
 
-    def __init__(self, *, tags: Sequence[str] = (), **options: Any) -> None:
+    def __init__(self, *, probe: str, tags: Sequence[str] = (), **options: Any) -> None:
         super().__init__(**options)
-        self.extra_keyword_matches.update(tags)
+        self.probe = probe
+        self.extra_keyword_matches.update((probe, *tags))
 
-    @property
-    def probe(self) -> str:
-        """Name of the probe."""
-        return self.name
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """File, line and the name that the probe has in its file."""
+        return *super().reportinfo()[:2], visible(self.probe)
 
     def runtest(self) -> None:
         """Look up what became of the probe; of an invalid suite nothing is told."""

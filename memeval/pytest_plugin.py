@@ -7,6 +7,7 @@ happens, however many YAML files there are.
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,19 +65,48 @@ class Collecting:
 
     def __init__(self, config: pytest.Config, probing: Probing) -> None:
         self.probing = probing
-        named = [str(path) for path in probing.named]
-        if not named:
-            return
-        by_hand = config.args_source is config.ArgsSource.ARGS
-        config.args[:] = [*(config.args if by_hand else ()), *named]
+        self.collected: set[Path] = set()
+        self.untold: list[str] = []
+        files = [str(path) for path in probing.files]
+        self.by_hand = config.args_source is config.ArgsSource.ARGS
+        if probing.named:  # files, not their folder: it may hold tests that nobody named
+            kept = config.args if self.by_hand else []
+            config.args[:] = [*kept, *(file for file in files if file not in kept)]
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> Any:
         """Collect the files that are named, and no other."""
         from memeval.pytest_items import ProbeFile
 
-        if file_path.resolve() in self.probing.files:
+        path = file_path.resolve()
+        if path in self.probing.files:
+            self.collected.add(path)
             return ProbeFile.from_parent(parent, path=file_path, probing=self.probing)
         return None
+
+    def pytest_collection_finish(self) -> None:
+        """Warn of files that the settings name and pytest did not come by."""
+        import warnings
+
+        import pytest
+
+        if self.by_hand or self.probing.named:
+            return
+        for path, name in self.probing.files.items():
+            if path not in self.collected:
+                words = (
+                    f"probe file {name} is named by [tool.memeval] and was not collected: it is "
+                    "outside the folders that pytest looks into (norecursedirs, testpaths, the "
+                    f"working folder); run pytest --memeval {shlex.quote(name)}"
+                )
+                try:
+                    warnings.warn(pytest.PytestWarning(words), stacklevel=1)
+                except pytest.PytestWarning:  # an error here would stop the project's own tests
+                    self.untold.append(words)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Tell what could not be a warning, where these are errors."""
+        for words in self.untold:
+            terminalreporter.write_line(f"memeval: {words}", yellow=True)
 
     def pytest_report_header(self) -> str:
         """Say which store is asked."""

@@ -125,6 +125,112 @@ def test_ids_of_the_store_go_out_and_come_back() -> None:
     assert made.leaks == 1 and made.mrr == 0.5
 
 
+def placed(*cases: object) -> list[dict[str, Any]]:
+    """Entries of two cases, the right record first in those that say so."""
+    return [{"case": case, "returned": [f"r{case}"]} for case in cases]
+
+
+def two() -> Suite:
+    return Suite.of(
+        [Probe(f"p{n}", "Same words?", [Record(f"r{n}", f"t{n}")], [f"r{n}"]) for n in range(2)]
+    )
+
+
+def test_entries_stand_where_their_case_says() -> None:
+    probes = two()
+    made = run_of_answers(probes, requests_of(probes), [{"perCase": placed(1, 0)}])
+    assert made.recall_at_k == 1.0  # by order it would be 0
+
+
+@pytest.mark.parametrize(
+    ("entries", "words"),
+    [
+        (placed(0, 0), "case 0 is there twice"),
+        (placed(0, 2), "case is 2, wanted a whole number from 0 to 1"),
+        (placed(0, -1), "case is -1"),
+        (placed(0, True), "case is True"),
+        (placed(0, "1"), "case is '1'"),
+        ([*placed(0), {"returned": []}], "found no case"),
+    ],
+)
+def test_cases_that_cannot_be_placed_are_refused(entries: list[Any], words: str) -> None:
+    probes = two()
+    with pytest.raises(RunFileError, match=words):
+        run_of_answers(probes, requests_of(probes), [{"perCase": entries}])
+
+
+def test_answers_to_probes_that_changed_are_refused() -> None:
+    probes = load_text(PROBES)
+    calls = requests_of(probes)
+    answers = [evaluate_request(body, full()) for body in calls.requests]
+    other = load_text(PROBES.replace("The door is painted green", "The door is painted red"))
+    with pytest.raises(RunFileError, match="'paint' has changed since"):
+        run_of_answers(other, calls, answers)
+    gone = probes.select(names=["kiosk", "paint"])
+    with pytest.raises(RunFileError, match="'nothing' was asked and is not in the suite"):
+        run_of_answers(gone, calls, answers)
+    unasked = load_text(PROBES.replace("Coffee is here", "Coffee is there"))
+    assert len(run_of_answers(unasked, calls, answers).results) == 3
+
+
+def test_records_that_the_store_merged_come_back_as_the_expected_one() -> None:
+    given = [Record("x1", "The van is blue."), Record("x2", "The blue van."), Record("x3", "Ink.")]
+    probes = Suite.of([Probe("van", "Which colour is the van?", given, ["x2"], forbid=["x3"])])
+    same = {"x1": "m-1", "x2": "m-1", "x3": "m-3"}
+    calls = requests_of(probes, ids={"van": same})
+    assert calls.requests[0]["cases"][0]["expectedIds"] == ["m-1"]
+    answer = {"perCase": [{"returned": ["m-1"]}]}
+    assert run_of_answers(probes, calls, [answer]).mrr == 1.0
+    calls = requests_of(probes, ids={"van": {"x1": "x3"}})  # on the id of one that is forbidden
+    made = run_of_answers(probes, calls, [{"perCase": [{"returned": ["x3"]}]}])
+    assert made.leaks == 1
+
+
+@pytest.mark.parametrize(
+    ("known", "why"),
+    [
+        ({"a1": "m", "a2": "m"}, "one id is both expected and forbidden or stale"),  # a1 is stale
+        ({"a3": "a2"}, "one id is both expected and forbidden or stale"),
+    ],
+)
+def test_an_id_that_is_right_and_wrong_leaves_the_probe_out(
+    known: dict[str, str], why: str
+) -> None:
+    calls = requests_of(load_text(PROBES), ids={"kiosk": known})
+    assert calls.left_out["kiosk"] == why
+    assert "kiosk" not in [name for names in calls.probes for name in names]
+
+
+def test_two_expected_records_on_one_id_leave_the_probe_out() -> None:
+    given = [Record("x1", "The van is blue."), Record("x2", "The door is red.")]
+    probes = Suite.of([Probe("both", "What has a colour?", given, ["x1", "x2"])])
+    calls = requests_of(probes, ids={"both": {"x1": "m", "x2": "m"}})
+    assert calls.left_out == {"both": "one id is several expected records"}
+
+
+@pytest.mark.parametrize(
+    ("ids", "words"),
+    [
+        ({"kiosc": {}}, "no probe 'kiosc'; write 'kiosk'"),
+        ({"kiosk": {"a22": "m"}}, "probe 'kiosk' has no record 'a22'; write 'a2'"),
+    ],
+)
+def test_ids_of_nothing_are_refused(ids: dict[str, dict[str, str]], words: str) -> None:
+    with pytest.raises(RunFileError, match=words):
+        requests_of(load_text(PROBES), ids=ids)
+
+
+def test_an_id_of_several_records_is_noted() -> None:
+    given = [[Record("r1", text), Record("r2", "Same.")] for text in ("The van.", "The kiosk.")]
+    probes = Suite.of([Probe(f"p{n}", f"q{n}", g, ["r1"]) for n, g in enumerate(given)])
+    note = (
+        "1 id stands for several records: give --ids unless the store keeps one workspace per probe"
+    )
+    assert requests_of(probes).lines()[-1] == note
+    ids = {"p0": {"r1": "m-1"}, "p1": {"r1": "m-2"}}
+    assert note not in requests_of(probes, ids=ids).lines()
+
+
 def test_batches_are_as_long_as_a_call_allows() -> None:
     record = Record("r", "t")
     many = Suite.of([Probe(f"p{n}", f"q{n}", [record], ["r"]) for n in range(450)])
@@ -177,6 +283,10 @@ def test_from_the_command_line_there_and_back(
     for request in sorted((tmp_path / "calls").glob("request-*.json")):
         told = evaluate_request(json.loads(request.read_text()), full())
         request.with_name(request.name.replace("request", "answer")).write_text(json.dumps(told))
+    (tmp_path / "probes" / "a.yaml").write_text(PROBES.replace("k: 3", "k: 4"))
+    assert main(["convert", "--from", "calls", "--dir", "calls"]) == 2
+    assert "probe 'paint' has changed since the calls were written" in capsys.readouterr().err
+    (tmp_path / "probes" / "a.yaml").write_text(PROBES)
     assert main(["convert", "--from", "calls", "--dir", "calls"]) == 0
     made = load_run(tmp_path / "calls" / "run.json")
     assert len(made.results) == 3 and made.leaks == 0
@@ -207,7 +317,8 @@ def test_a_run_of_the_suite_itself_agrees() -> None:
                     store.put(op)
                 else:
                     store.delete(op.id, scope="ana")
-            entries += evaluate_request({**body, "cases": [case]}, store)["perCase"]
+            (entry,) = evaluate_request({**body, "cases": [case]}, store)["perCase"]
+            entries.append({**entry, "case": len(entries)})
         answers.append({"perCase": entries})
     made = run_of_answers(probes, calls, answers).results.set_index("probe")
     for column in ("recall_all", "rr", "n_leaked", "passed"):

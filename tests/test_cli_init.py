@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -176,7 +177,12 @@ def test_in_a_folder_in_use_it_asks(
     [
         ("pyproject.toml", b"[tool", "no valid TOML"),
         ("pyproject.toml", b"\xff", "cannot be read"),
-        ("pyproject.toml", b"tool = 1\n", "no valid TOML"),
+        ("pyproject.toml", b"tool = 1\n", "tool is 1, wanted tables"),
+        ("pyproject.toml", b"tool = {x = 1}\n", "write it as [tool.x], then start again"),
+        ("pyproject.toml", b"tool = {x = {y = 1}, z = {}}\n", "as [tool.x], [tool.z]"),
+        ("pyproject.toml", b"[tool]\nmemeval = 3\n", "tool.memeval is 3, wanted a table"),
+        (".github", b"", "found a file, wanted a folder"),
+        ("probes", b"", "found a file, wanted a folder"),
     ],
 )
 def test_settings_that_cannot_be_added_stop_everything(
@@ -200,3 +206,43 @@ def test_a_file_in_the_place_of_the_folder_is_refused(
     (tmp_path / "mine").write_text("x")
     assert main(["init", str(tmp_path / "mine")]) == 2
     assert "found a file, wanted a folder" in capsys.readouterr().err
+
+
+def test_a_link_to_nowhere_in_the_place_of_a_folder_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".github").symlink_to("nowhere")
+    assert main(["init", "--yes"]) == 2
+    assert "found a file, wanted a folder" in capsys.readouterr().err
+    assert tree(tmp_path) == {}
+
+
+def test_how_to_go_on_can_be_pasted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", "my memory; ls"]) == 0
+    assert "go on with: cd 'my memory; ls'; memeval" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("how", [["-m", "pytest"], ["-P", "-m", "pytest"]])
+def test_plain_pytest_stays_green_in_a_project_that_started(
+    how: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "test_own.py").write_text("def test_it(): pass\n")
+    assert main(["init", "--yes", "--quiet"]) == 0
+    plugin = "memeval.pytest_plugin"
+    installed = any(one.value == plugin for one in entry_points(group="pytest11"))
+    options = ["-p", "no:cacheprovider", *([] if installed else ["-p", plugin])]
+    done = subprocess.run(
+        [sys.executable, *how],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": " ".join(options)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    told = done.stdout + done.stderr
+    assert done.returncode == 0 and "22 passed" in told, told  # 20 probes, the controls, its own

@@ -151,7 +151,12 @@ def test_workers_do_not_share_a_store_that_is_one_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "options", "words"),
     [
-        ({}, ("--memeval", "nowhere"), "file or directory not found"),
+        ({}, ("--memeval", "nowhere"), "nowhere: there is no such file or folder"),
+        (
+            {"pyproject.toml": SETTINGS.replace('"probes"]', '"probs"]')},
+            (),
+            "probes of [tool.memeval] in pyproject.toml: ",
+        ),
         ({"p/a.yaml": "- name: x\n"}, ("--memeval", "p"), "a.yaml:1: probe 'x': no query"),
         ({"p/a.yaml": GOOD}, ("--memeval", "p", "--memeval-store", "no_such:thing"), "no_such"),
         ({"pyproject.toml": "[tool.memeval]\nprobs = 1\n"}, (), "has no key 'probs'"),
@@ -175,3 +180,45 @@ def test_held_out_probes_are_left_out(tmp_path: Path) -> None:
     code, out = pytest_in(tmp_path, "--collect-only", "-q")
     kept = [line for line in out.splitlines() if "::p" in line]
     assert code == 0 and 5 <= len(kept) <= 17, out
+
+
+@pytest.mark.parametrize("options", [(), ("-W", "error")])
+def test_a_named_file_that_pytest_does_not_come_by_is_told(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
+    files = {
+        "build/a.yaml": GOOD,  # norecursedirs of pytest holds build
+        "pyproject.toml": SETTINGS.replace('"probes"]', '"build"]'),
+        "test_own.py": "def test_it(): pass\n",
+    }
+    project(tmp_path, files)
+    code, out = pytest_in(tmp_path, *options)
+    words = " ".join(out.split())
+    assert code == 0 and "1 passed" in out, out
+    assert "a.yaml is named by [tool.memeval] and was not collected" in words
+    assert "run pytest --memeval" in words and "INTERNALERROR" not in out
+    code, out = pytest_in(tmp_path, "test_own.py")
+    assert code == 0 and "was not collected" not in out
+
+
+def test_a_folder_of_probes_brings_no_tests_along(tmp_path: Path) -> None:
+    project(tmp_path, {"p/a.yaml": GOOD, "p/test_other.py": "def test_it(): assert False\n"})
+    code, out = pytest_in(tmp_path, "--memeval", "p", "--collect-only", "-q")
+    assert code == 0 and "kiosk" in out and "test_it" not in out, out
+
+
+def test_names_that_no_node_id_can_hold_are_found_again(tmp_path: Path) -> None:
+    odd = ["van [31m<b>", "a::b", "a/b", "controls", "van (31m<b>"]
+    one = "- name: '{}'\n  query: zebra\n  given: [{{id: r1, text: Blue van.}}]\n  expect: [r1]\n"
+    project(tmp_path, {"probes/a.yaml": "".join(map(one.format, odd)), "pyproject.toml": SETTINGS})
+    options = ("-p", "cacheprovider", "--memeval-no-diagnose", "-k", "not of-the-suite")
+    code, out = pytest_in(tmp_path, *options, "-v")
+    assert code == 1 and "5 failed, 1 deselected" in out, out
+    assert "a.yaml::controls FAILED" in out
+    assert all(f"_ {name} _" in out for name in odd), out
+    code, out = pytest_in(tmp_path, *options, "--lf", "-v")
+    assert "5 failed" in out and "rerun previous 5 failures" in out, out
+    code, out = pytest_in(tmp_path, "probes/a.yaml::van (31m<b>-2")
+    assert code == 1 and "1 failed" in out and "_ van [31m<b> _" in out, out
+    code, out = pytest_in(tmp_path, "-k", "of-the-suite", "--collect-only", "-q")
+    assert "a.yaml::controls-of-the-suite" in out, out

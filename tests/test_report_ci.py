@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -136,6 +137,8 @@ def test_beside_json_annotations_stand_on_stderr(
     main(["run", "--name", "kiosk", "--github", "--format", "json", "--no-diagnose"])
     captured = capsys.readouterr()
     assert "::" not in captured.out and "title=kiosk%3A missed" in captured.err
+    json.loads(captured.out)
+    assert captured.err.startswith("::stop-commands::")
     assert "there is no step summary" in captured.err
 
 
@@ -144,3 +147,81 @@ def test_a_place_for_junit_is_checked_before_anything_runs(
 ) -> None:
     assert main(["run", "--junit", "none/out.xml"]) == 2
     assert "there is no folder" in capsys.readouterr().err
+
+
+def acted_on(text: str) -> list[str]:
+    """Lines that the runner takes as commands, by its rules, slowly."""
+    found, token = [], ""
+    for line in text.split("\n"):
+        start = line.lstrip()
+        if token:
+            token = "" if start.startswith(f"::{token}::") else token
+        elif start.startswith("::stop-commands::"):
+            token = start.removeprefix("::stop-commands::")
+        elif start.startswith("::") or "##[" in line:
+            found.append(line)
+    return [*found, "never resumed"] if token else found
+
+
+@pytest.mark.filterwarnings("ignore::memeval.errors.WeakSuiteWarning")
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["run", "--name", "kiosk", "--no-diagnose", "--out", "r.json"],
+        ["run", "--dry-run"],
+        ["control"],
+        ["compare", "r.json", "r.json"],
+    ],
+)
+def test_no_text_in_a_table_is_a_command(
+    argv: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    probes = folder / "probes" / "a.yaml"
+    hostile = '"::error::soup ##[error]soup"'
+    named = probes.read_text().replace("The kiosk sells soup.", hostile).replace("zebra", hostile)
+    probes.write_text(named)
+    main(["run", "--no-diagnose", "--out", "r.json", "--quiet"])
+    capsys.readouterr()
+    main([*argv, "--github"])
+    captured = capsys.readouterr()
+    assert captured.out.startswith("::stop-commands::")
+    found = acted_on(captured.out)
+    assert all(COMMAND.fullmatch(line) and "##[" not in line for line in found), found
+
+
+def test_every_verb_stops_commands_under_another_token(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tokens = set()
+    for _ in range(2):
+        main(["run", "--dry-run", "--github"])
+        tokens.add(capsys.readouterr().out.split("\n")[0])
+    assert len(tokens) == 2 and all(len(token) >= 32 for token in tokens)
+
+
+def test_after_an_error_the_runner_takes_no_commands(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "--github", "--store", "no_such:thing"]) == 2
+    assert acted_on(capsys.readouterr().out) == ["never resumed"]
+
+
+@pytest.mark.filterwarnings("ignore::memeval.errors.WeakSuiteWarning")
+def test_a_summary_that_cannot_be_written_changes_no_exit_code(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder))  # a folder
+    assert main(["control", "--github", "--quiet"]) == 0
+    captured = capsys.readouterr()
+    assert "GITHUB_STEP_SUMMARY: cannot write to" in captured.err
+    assert "::warning title=memeval control" in captured.out
+
+
+def test_junit_holds_no_character_that_xml_does_not_allow() -> None:
+    run = hostile_run()
+    odd = "".join(map(chr, [0, 8, 0x0B, 0xFFFE, 0xFFFF, 0xD800, 0x1FFFE]))
+    probes = [replace(probe, file=f"{odd}.yaml") for probe in run.suite]
+    text = junit_xml(replace(run, suite=replace(run.suite, probes=tuple(probes))))
+    assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", text)
+    classes = {case.get("classname") or "" for case in ET.fromstring(text.encode())[0]}
+    assert any("<U+FFFE>" in name and "<U+FFFF>" in name for name in classes)

@@ -128,6 +128,7 @@ def _looks(text: str) -> int | str:
     return text if text == "git" else count(text)
 
 
+@publishing.without_commands
 def execute(args: argparse.Namespace) -> int:
     """Compare, print, and give the exit code of the verdict."""
     from memeval.comparison import compare

@@ -57,6 +57,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_output(parser)
 
 
+@publishing.without_commands
 def execute(args: argparse.Namespace) -> int:
     """Run the controls, print what they came to, and give the exit code of their verdict."""
     config = load_config()

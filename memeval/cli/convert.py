@@ -21,7 +21,8 @@ DESCRIPTION = """\
 and on, up to 200 cases each, one agent and one k) for a service that holds the
 records already. Send each, and save its answer beside it as answer-001.json.
 --from calls reads the answers back as a run file, for 'memeval compare' and
-'memeval report'. What a call has no words for is named and counted.
+'memeval report'; a probe that was asked must be as it was. What a call has no
+words for is named and counted.
 
 Exit code 2: something is missing; nothing was written."""
 EXAMPLE = "memeval convert --to calls --dir calls"

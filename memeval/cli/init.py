@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
 from memeval.cli import options, prompts
@@ -52,7 +53,7 @@ def execute(args: argparse.Namespace) -> int:
     if in_use and not args.yes:
         _ask(folder)
     carry_out(steps)
-    place = "" if folder.resolve() == Path.cwd() else f"cd {visible(str(folder))}; "
+    place = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))}; "
     say(f"go on with: {place}memeval control; memeval run", quiet=args.quiet)
     return 0
 

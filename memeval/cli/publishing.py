@@ -1,10 +1,20 @@
-"""What others than a terminal show of a verb: GitHub workflows, and readers of JUnit XML."""
+"""What others than a terminal show of a verb: GitHub workflows, and readers of JUnit XML.
+
+A GitHub runner reads both streams for commands, and tables hold texts of others. So with
+``--github`` it is told at the start of the verb to take none, under a token that nobody can guess,
+and to take them again just before the annotations. Beside JSON on stdout these lines are on stderr.
+Where a verb ends in an error they are not taken again: what went wrong may hold such texts too.
+"""
 
 from __future__ import annotations
 
 import argparse
+import functools
 import os
+import secrets
 import sys
+from collections.abc import Callable
+from typing import TextIO
 
 from memeval.cli.console import say
 
@@ -22,6 +32,43 @@ def add_github(group: argparse._ActionsContainer) -> None:
     )
 
 
+def without_commands(
+    execute: Callable[[argparse.Namespace], int],
+) -> Callable[[argparse.Namespace], int]:
+    """Let no text that a verb prints be a command to the runner, where ``--github`` is given.
+
+    Parameters
+    ----------
+    execute : callable
+        Of a verb that ends with `publish`, or without.
+    """
+
+    @functools.wraps(execute)
+    def stopped(args: argparse.Namespace) -> int:
+        args.resume = None
+        if args.github:
+            args.resume = secrets.token_hex(16)
+            print(f"::stop-commands::{args.resume}", file=_stream(args), flush=True)
+        code = execute(args)
+        _resume(args)
+        return code
+
+    return stopped
+
+
+def _stream(args: argparse.Namespace) -> TextIO:
+    return sys.stderr if args.format == "json" else sys.stdout
+
+
+def _resume(args: argparse.Namespace) -> None:
+    """Let the runner take commands again, after all that was printed so far."""
+    if args.resume is not None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        print(f"::{args.resume}::", file=_stream(args), flush=True)
+        args.resume = None
+
+
 def publish(annotations: str, summary: str, args: argparse.Namespace) -> None:
     """Show annotations, and append to the step summary where there is one.
 
@@ -36,8 +83,9 @@ def publish(annotations: str, summary: str, args: argparse.Namespace) -> None:
     """
     if not args.github:
         return
+    _resume(args)
     if annotations:
-        print(annotations, file=sys.stderr if args.format == "json" else sys.stdout, flush=True)
+        print(annotations, file=_stream(args), flush=True)
     path = os.environ.get(SUMMARY)
     if not path:
         say(f"{SUMMARY} is not set, so there is no step summary", quiet=args.quiet)
@@ -45,5 +93,9 @@ def publish(annotations: str, summary: str, args: argparse.Namespace) -> None:
     raw = f"{summary.rstrip()}\n\n".encode()
     if len(raw) > MOST_BYTES:
         raw = raw[:MOST_BYTES].rsplit(b"\n", 1)[0] + b"\n\n(cut: see the log of the step)\n\n"
-    with open(path, "ab") as file:
-        file.write(raw)
+    try:
+        with open(path, "ab") as file:
+            file.write(raw)
+    except (OSError, ValueError) as error:  # the outcome stands, whoever is told of it
+        said = getattr(error, "strerror", None) or error
+        say(f"{SUMMARY}: cannot write to {path} ({said}); there is no step summary")

@@ -45,6 +45,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_output(parser)
 
 
+@publishing.without_commands
 def execute(args: argparse.Namespace) -> int:
     """Run the suite, write its files, print it, and give the exit code of its verdict."""
     config = load_config()

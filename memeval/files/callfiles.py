@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from memeval.atomic import write_whole
-from memeval.calls import Calls, Ids
+from memeval.callids import Ids
+from memeval.calls import Calls
 from memeval.errors import MemevalError, RunFileError
 
 __all__ = ["INDEX", "read_answers", "read_calls", "read_ids", "write_calls"]
 
 INDEX = "calls.json"
-SCHEMA = "memeval calls 1"
+SCHEMA = "memeval calls 2"
 
 
 def write_calls(calls: Calls, folder: str | os.PathLike[str]) -> list[Path]:
@@ -54,10 +55,12 @@ def write_calls(calls: Calls, folder: str | os.PathLike[str]) -> list[Path]:
         written.append(write_whole(place / f"request-{n:03}.json", _json(body)))
     told = {
         "schema": SCHEMA,
+        "suite_hash": calls.suite_hash,
         "probes": [list(names) for names in calls.probes],
         "left_out": dict(calls.left_out),
         "notes": list(calls.notes),
         "ids": {name: dict(known) for name, known in calls.ids.items()},
+        "contents": dict(calls.contents),
     }
     write_whole(place / INDEX, _json(told))
     return written
@@ -81,7 +84,8 @@ def read_calls(folder: str | os.PathLike[str]) -> Calls:
         raise RunFileError(f"{place / INDEX}: found no index of calls; write them again")
     names = tuple(map(tuple, told["probes"]))
     bodies = tuple(_read(place / f"request-{n:03}.json") for n in range(1, len(names) + 1))
-    return Calls(bodies, names, told["left_out"], tuple(told["notes"]), told["ids"])
+    of = (told["ids"], told["suite_hash"], told["contents"])
+    return Calls(bodies, names, told["left_out"], tuple(told["notes"]), *of)
 
 
 def read_answers(folder: str | os.PathLike[str], calls: Calls) -> list[Any]:

@@ -1,7 +1,9 @@
 """What a GitHub workflow shows of a run: annotations at the lines of the probes.
 
-A line that begins with two colons is a command to the runner, so every text of others is encoded:
-it can neither end its line nor begin another command.
+A line whose first signs but for spaces are two colons is a command to the runner, and so is
+``##[command]`` anywhere in a line. Texts of others are encoded here: they can neither end their
+line nor begin another command. What a verb prints besides is not, so the runner is told to take no
+commands of it (`memeval.cli.publishing`).
 """
 
 from __future__ import annotations
@@ -118,6 +120,7 @@ def _safe(message: str) -> str:
 
 
 def _data(text: str) -> str:
+    text = text.replace("##[", "## [")
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from xml.etree import ElementTree as ET
 
 from memeval.report import control_rows
@@ -12,6 +13,9 @@ from memeval.runs import Run
 from memeval.text import visible
 
 __all__ = ["junit_xml"]
+
+# What no document of XML 1.0 may hold, not even as a reference.
+_UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit_xml(run: Run) -> str:
@@ -50,10 +54,8 @@ def _verdict(run: Run) -> ET.Element:
     case = ET.Element("testcase", classname="memeval", name="memeval verdict")
     verdict = run.verdict
     if verdict.exit_code:
-        failure = ET.SubElement(
-            case, "failure", message=visible(f"{verdict.word}: {verdict.reason}")
-        )
-        failure.text = visible(verdict.next_step)
+        failure = ET.SubElement(case, "failure", message=_fit(f"{verdict.word}: {verdict.reason}"))
+        failure.text = _fit(verdict.next_step)
     return case
 
 
@@ -75,15 +77,20 @@ def _probe(ledger: Ledger, name: str) -> ET.Element:
         return _skipped(case, row.outcome)
     if row.state == "failed":
         kind = "failure" if str(result.status) == "ok" else "error"
-        failure = ET.SubElement(case, kind, message=visible(row.outcome))
-        failure.text = "\n".join(visible(line) for line in probe_text(ledger, name).split("\n"))
+        failure = ET.SubElement(case, kind, message=_fit(row.outcome))
+        failure.text = "\n".join(_fit(line) for line in probe_text(ledger, name).split("\n"))
     return case
 
 
 def _case(name: str, file: str) -> ET.Element:
-    return ET.Element("testcase", classname=visible(file or "memeval"), name=visible(name))
+    return ET.Element("testcase", classname=_fit(file or "memeval"), name=_fit(name))
 
 
 def _skipped(case: ET.Element, why: str) -> ET.Element:
-    ET.SubElement(case, "skipped", message=visible(why))
+    ET.SubElement(case, "skipped", message=_fit(why))
     return case
+
+
+def _fit(text: str) -> str:
+    """Text that is safe to show, with what XML does not allow as its code."""
+    return _UNFIT.sub(lambda found: f"<U+{ord(found[0]):04X}>", visible(text))

@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from memeval.atomic import write_whole
+from memeval.checks.kinds import shown
 from memeval.errors import MemevalError
+from memeval.text import visible
 
 __all__ = ["Step", "carry_out", "plan"]
 
@@ -62,11 +64,31 @@ def plan(folder: Path) -> list[Step]:
     Raises
     ------
     MemevalError
-        If it is a file, or settings cannot be added to a pyproject.toml that is there.
+        If it is a file, a file stands where a folder is wanted or a folder takes no files, or
+        settings cannot be added to a pyproject.toml that is there.
     """
     if folder.exists() and not folder.is_dir():
         raise MemevalError(f"{folder}: found a file, wanted a folder; name another place")
-    return list(_steps(folder))
+    steps = list(_steps(folder))
+    for step in steps:
+        if step.kind != "keep":
+            _check_place(step.path)
+    return steps
+
+
+def _check_place(path: Path) -> None:
+    """Refuse a place that cannot be written to, before anything is."""
+    above = next(one for one in path.absolute().parents if os.path.lexists(one))
+    if not above.is_dir():
+        raise MemevalError(
+            f"{above}: found a file, wanted a folder, for {path.name}; move it, or name another "
+            "place"
+        )
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise MemevalError(
+            f"{above}: nothing can be written there, wanted a place for {path.name}; change its "
+            "rights, or name another place"
+        )
 
 
 def _steps(folder: Path) -> Iterator[Step]:
@@ -98,17 +120,36 @@ def _added(folder: Path, name: str, text: str, has: Has) -> Step:
     if name == ".gitignore" and before.endswith("\n"):
         gap = ""
     whole = before + gap + text.replace("\n", end)
-    if name == "pyproject.toml":
-        _has_settings(path, whole)
     return Step(path, name, "add", whole)
 
 
 def _has_settings(path: Path, text: str) -> bool:
+    tool = _toml(path, text).get("tool", {})
+    if not isinstance(tool, dict):
+        raise MemevalError(f"{path}: tool is {shown(tool)}, wanted tables [tool.x]; mend it first")
+    if "memeval" in tool:
+        if not isinstance(tool["memeval"], dict):
+            raise MemevalError(
+                f"{path}: tool.memeval is {shown(tool['memeval'])}, wanted a table; write "
+                "[tool.memeval], or take it out"
+            )
+        return True
     try:
-        tool = tomllib.loads(text.lstrip("\ufeff").replace("\r\n", "\n")).get("tool", {})
-    except ValueError as error:
+        _toml(path, f"{text}\n{SETTINGS}")
+    except MemevalError as error:
+        tables = ", ".join(f"[tool.{name}]" for name in tool) or "[tool.x]"
+        raise MemevalError(
+            f"{path}: tool is an inline table, to which [tool.memeval] cannot be added; write it "
+            f"as {visible(tables, 80)}, then start again"
+        ) from error
+    return False
+
+
+def _toml(path: Path, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text.lstrip("\ufeff").replace("\r\n", "\n"))
+    except (ValueError, RecursionError) as error:
         raise MemevalError(f"{path}: found no valid TOML ({error}); mend it first") from error
-    return isinstance(tool, dict) and "memeval" in tool
 
 
 def _is_ignored(path: Path, text: str) -> bool:
