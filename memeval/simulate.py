@@ -35,7 +35,7 @@ from memeval.simulating.refusing import (
     check_journal,
     taken,
 )
-from memeval.simulating.telling import ASKED, key_of, notes_of, source_of
+from memeval.simulating.telling import ASKED, errors_of, key_of, notes_of, source_of
 from memeval.simulation import Simulation
 from memeval.stores.base import resolve
 from memeval.stores.bound import BoundStore, Meter, View
@@ -72,6 +72,7 @@ def run_simulation(
     resume: bool = False,
     progress: Progress | None = None,
     validity: Validity | None = None,
+    allow_errors: int = 0,
 ) -> Simulation:
     """Grow one store over many sessions, and ask copies of the probes as it grows.
 
@@ -113,6 +114,8 @@ def run_simulation(
         What was judged of the suite, such as ``memeval.run_controls(...).validity``. By default a
         suite is judged as `memeval.run` does, by closed forms; a bare list of probes stays
         unchecked.
+    allow_errors : int
+        How many searches may fail or time out; more fail the simulation.
 
     Returns
     -------
@@ -158,7 +161,7 @@ def run_simulation(
     check_bounds(margin, budget_ms)
     check_asking(
         timeout_s=timeout_s, retries=retries, settle_s=settle_s, poll_s=poll_s,
-        max_calls=max_calls,
+        max_calls=max_calls, allow_errors=allow_errors,
     )  # fmt: skip
     check_calls(retrieve=retrieve, progress=progress)
     check_journal(journal, resume)
@@ -204,6 +207,7 @@ def run_simulation(
         "complete": growth.done == len(plan.sessions),
         "planted_once": len(suite) - len(plan.twice),
         "neighbours": growth.neighbours,
+        "search_errors": errors_of(growth),
         "notes": list(notes_of(growth, checked, sessions)),
         "environment": environment(),
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -217,6 +221,7 @@ def run_simulation(
         margin=margin,
         budget_ms=budget_ms,
         validity=judged,
+        allow_errors=allow_errors,
     )
 
 

@@ -60,6 +60,8 @@ class Simulation:
     validity : Validity
         Whether the suite can carry its numbers. Of an invalid one none is shown; the tables are
         there by name all the same.
+    allow_errors : int
+        How many searches may fail or time out.
     """
 
     drift_probes: pd.DataFrame
@@ -70,6 +72,7 @@ class Simulation:
     margin: float = 0.10
     budget_ms: float = 100.0
     validity: Validity = UNCHECKED
+    allow_errors: int = 0
 
     @cached_property
     def drift(self) -> pd.DataFrame:
@@ -128,6 +131,11 @@ class Simulation:
         )
 
     @property
+    def errors(self) -> int:
+        """Searches that failed or timed out, at all checkpoints: each counts as not found."""
+        return int(self.drift_probes["status"].isin(["failed", "timeout"]).sum())
+
+    @property
     def withheld(self) -> bool:
         """Whether every number must be kept back, since the suite is invalid."""
         return self.validity.status == "invalid"
@@ -136,7 +144,8 @@ class Simulation:
     def verdict(self) -> Verdict:
         """INVALID where the suite is; FAIL on a leak, a broken contract, or a decline.
 
-        PASS where recall is flat, else CANNOT TELL.
+        FAIL too where more searches failed than are allowed. PASS where recall is flat, else
+        CANNOT TELL.
         """
         return decide(self)
 
@@ -190,6 +199,7 @@ def save_simulation(simulation: Simulation, path: str | os.PathLike[str]) -> Pat
         "margin": simulation.margin,
         "budget_ms": simulation.budget_ms,
         "validity": asdict(simulation.validity),
+        "allow_errors": simulation.allow_errors,
         "tables": tables,
     }
     return write_whole(path, strict(payload) + "\n")
@@ -234,6 +244,7 @@ def load_simulation(path: str | os.PathLike[str]) -> Simulation:
             margin=float(payload["margin"]),
             budget_ms=float(payload["budget_ms"]),
             validity=read_validity(payload["validity"]) if "validity" in payload else OLDER,
+            allow_errors=int(payload.get("allow_errors", 0)),
         )
     except (
         LookupError, TypeError, ValueError, OverflowError, AttributeError, FrameError,

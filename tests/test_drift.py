@@ -281,6 +281,9 @@ def test_too_few_sizes_tell_no_law() -> None:
         ([10, 20], [1.0, 0.0], 100, "latency_ms holds 0.0"),
         ([1, 20], [1.0, 2.0], 100, "n_records holds 1.0"),
         ([10, 20], [1.0, 2.0], 0, "budget_ms is 0"),
+        ([10, 20], [1.0, 2.0], "fast", "budget_ms is 'fast'"),
+        (["10", "many"], [1.0, 2.0], 100, "n_records holds what is no number"),
+        ([10, 20], [1.0, pd.NA], 100, "latency_ms holds what is no number"),
     ],
 )
 def test_odd_latencies_are_refused(
@@ -365,6 +368,39 @@ def test_a_log_with_odd_cells_is_refused_with_the_column(
     for read in (drift.lifetimes, drift.survival, lambda frame: drift.trend(frame, "passed")):
         with pytest.raises(FrameError, match=said):
             read(odd)
+
+
+@pytest.mark.parametrize("name", ["session", "n_records", "n_kept"])
+def test_odd_sizes_are_refused_with_the_column(name: str) -> None:
+    sizes = pd.DataFrame({n: range(0, 420, 20) for n in ("session", "n_records", "n_kept")})
+    assert drift.size_growth(sizes).verdict == "linear"
+    assert drift.size_growth(sizes.astype({name: str})).verdict == "linear"
+    for odd in ("many", math.inf, [1], object()):
+        frame = sizes.astype({name: object})
+        frame.at[3, name] = odd
+        with pytest.raises(FrameError, match=f"column '{name}' holds"):
+            drift.size_growth(frame)
+    with pytest.raises(FrameError, match=f"2 columns named '{name}'"):
+        drift.size_growth(pd.concat([sizes, sizes[[name]]], axis=1))
+
+
+@pytest.mark.parametrize("name", ["session", "cohort"])
+def test_what_rows_are_matched_by_is_not_compared(name: str) -> None:
+    with pytest.raises(FrameError, match=f"metric is '{name}'"):
+        drift.compare_drift(log_of_three(), log_of_three(), name)
+
+
+def test_what_is_noted_of_a_loss_may_not_stand_twice() -> None:
+    log = asked(np.array([[1, 0], [1, 1]])).assign(passed=[True, False, True, True], cause="cut")
+    twice = pd.concat([log, log[["cause"]]], axis=1)
+    reads = (
+        drift.lifetimes,
+        lambda f: drift.log_rank(log, f),
+        lambda f: drift.compare_drift(log, f),
+    )
+    for read in reads:
+        with pytest.raises(FrameError, match="2 columns named 'cause'"):
+            read(twice)
 
 
 def test_a_column_that_stands_twice_is_refused() -> None:
@@ -555,6 +591,9 @@ READERS = {
     "lost_probes": drift.lost_probes,
     "survival": drift.survival,
     "slopes": drift.slopes,
+    "log_rank": lambda log: drift.log_rank(log, log),
+    "log_rank, of another": lambda log: drift.log_rank(log_of_three(), log),
+    "compare_drift": lambda log: drift.compare_drift(log_of_three(), log),
 }
 ODD = (math.nan, None, math.inf, "x", 1.5, 2**70, [1])
 

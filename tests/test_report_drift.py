@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from report_fixtures import INVALID, PAYLOADS, make_run, manifest
 from test_report_browser import CONTRAST
 from test_report_html import LOADING, Page
 
+from memeval.cli.drift import exit_code
 from memeval.cli.forms import simulation_payload
 from memeval.errors import RunFileError
 from memeval.frames import DRIFT_PROBES, conform
@@ -78,6 +80,24 @@ def test_a_leak_stands_before_the_trend() -> None:
     assert simulation_text(leaking).startswith("DRIFT: LEAKS, FLAT: ")
     assert "VERDICT: FAIL" in simulation_text(leaking)
     assert "✗ LEAKS, FLAT" in Page(report_html(of_shelf(), simulation=leaking)).text
+
+
+def test_failed_searches_stand_before_the_trend_in_every_form_and_gate_a_report() -> None:
+    hostile = "RuntimeError: refused \x1b[31m<b>now</b>"
+    made = grown(drift_probes=drift_probes(), manifest={"search_errors": [hostile]})
+    made.drift_probes.loc[[0, 99], "status"] = ["failed", "timeout"]
+    page = report_html(of_shelf(), simulation=made)
+    for text in (simulation_text(made), simulation_markdown(made), Page(page).text,
+                 Page(simulation_html(made)).text, str(simulation_payload(made))):  # fmt: skip
+        assert "2 searches failed, 0 allowed" in flat(text) and "refused" in text
+        assert "\x1b" not in text
+    assert simulation_text(made).startswith("DRIFT: SEARCHES FAILED, FLAT: ")
+    assert "✗ SEARCHES FAILED, FLAT" in Page(page).text and "<b>now" not in page
+    payload = simulation_payload(made)
+    assert (payload["verdict"], payload["exit_code"], payload["n_errors"]) == ("FAIL", 1, 2)
+    assert exit_code(made) == 1 and exit_code(replace(made, allow_errors=2)) == 0
+    allowed = simulation_text(replace(made, allow_errors=2))
+    assert allowed.startswith("DRIFT: FLAT") and "2 searches failed, 2 allowed" in flat(allowed)
 
 
 def test_the_parts_come_in_their_order(falling: Simulation) -> None:

@@ -407,12 +407,62 @@ class FailingLate(odd_stores.Plain):
         self.told("advance")
 
 
+# Of both searches that a probe takes, as in the column error of a run.
+NO_ROUTE = "cold search: {0}; {0}".format("ConnectionError: no route to the index")
+
+
 def test_failing_searches_are_rows_and_the_growth_goes_on() -> None:
     made = grown(store=FailingLate)
     last = made.drift_probes[made.drift_probes["session"] == 8]
     assert set(last["status"]) == {"failed"} and not last["recall_all"].any()
     assert set(made.lost["cause"]) == {"failed"}
     assert made.manifest["complete"] and made.checkpoints["n_searches"].iloc[-1] == 0
+    assert made.errors == made.drift_probes["status"].eq("failed").sum() == 2 * len(last)
+    assert made.manifest["search_errors"] == [NO_ROUTE]
+
+
+def test_failed_searches_fail_a_simulation_before_any_trend_unless_they_are_allowed() -> None:
+    made = grown(store=FailingLate)
+    n, verdict = made.errors, made.verdict
+    assert n and verdict.word == "FAIL" and verdict.exit_code == 1
+    said = f"{n} searches failed, 0 allowed; the first error: {NO_ROUTE}; in 3 probes"
+    assert verdict.reason.startswith(said) and "--allow-errors" in verdict.next_step
+    assert said in " ".join(repr(made).split())
+    fewer = replace(made, allow_errors=n - 1).verdict.reason
+    assert fewer.startswith(f"{n} searches failed, {n - 1} allowed")
+    assert "failed" not in grown(store=FailingLate, allow_errors=n).verdict.reason
+    with pytest.raises(MemevalError, match="allow_errors is -1"):
+        grown(store=odd_stores, allow_errors=-1)
+
+
+def test_errors_that_are_allowed_and_their_texts_are_saved_and_resumed(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    made = grown(store=FailingLate, allow_errors=3, journal=journal)
+    again = grown(store=FailingLate, allow_errors=3, journal=journal, resume=True)
+    assert timeless(again, tmp_path / "a") == timeless(made, tmp_path / "m")
+    read = load_simulation(save_simulation(made, tmp_path / "saved.json"))
+    assert read.allow_errors == 3 and read.verdict == made.verdict
+
+
+class Hesitant(SqliteStore):
+    """Says nothing until it holds forty records, then whatever is nearest."""
+
+    n = 0
+
+    def put(self, record: Record) -> Any:
+        self.n += 1
+        return super().put(record)
+
+    def search(self, query: str, **more: Any) -> Any:
+        quiet = "car" in query and self.n <= 40
+        return [] if quiet else super().search(query, **more)
+
+
+def test_of_a_negative_that_did_not_abstain_the_ids_that_came_back_are_told() -> None:
+    told = (Record("tea", "Priya drinks tea in Porto."),)
+    probe = Probe("car", "Which car does Priya drive?", told, [], names=["Priya"])
+    lost = grown([probe], store=Hesitant).lost
+    assert set(lost["cause"]) == {"did_not_abstain"} and lost["displaced_by"].notna().all()
 
 
 @pytest.mark.parametrize("method", ["put", "consolidate", "count", "advance"])

@@ -107,6 +107,7 @@ def grown(run: Run, make_store: Callable[[], Any], args: argparse.Namespace) -> 
                 opaque_ids=args.opaque_ids,
                 progress=shown,
                 validity=run.validity,
+                allow_errors=run.allow_errors,
             )
     except KeyboardInterrupt:
         say("interrupted while the store grew; the run itself is kept, without drift")
@@ -117,9 +118,9 @@ def grown(run: Run, make_store: Callable[[], Any], args: argparse.Namespace) -> 
 
 
 def exit_code(simulation: Simulation | None) -> int:
-    """1 where a record leaked or the contract broke as the store grew: gates wherever seen.
+    """1 where a record leaked, the contract broke or searches failed as the store grew.
 
-    4 where the suite that grew is invalid.
+    These are gates wherever they are seen. 4 where the suite that grew is invalid.
     """
     from memeval.drifting.deciding import broken_gates
 
@@ -127,7 +128,7 @@ def exit_code(simulation: Simulation | None) -> int:
         return 0
     if simulation.withheld:
         return simulation.verdict.exit_code
-    return int(any(broken_gates(simulation.drift_probes)))
+    return int(any(broken_gates(simulation)))
 
 
 def announce(args: argparse.Namespace) -> None:

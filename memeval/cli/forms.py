@@ -176,6 +176,7 @@ def simulation_payload(simulation: Simulation) -> dict[str, Any]:
         "suite": list(validity.reasons or validity.notes),
         "n_leaked": int(asked["n_leaked"].sum()),
         "n_contract": int(asked["n_contract"].sum()),
+        "n_errors": simulation.errors,
         "drift": trend.verdict,
         "slope_per_1k": _or_none(trend.slope_per_1k),
         "low": _or_none(trend.low),

@@ -60,6 +60,12 @@ def add_growth(parser: argparse.ArgumentParser, journal: str) -> None:
         help="what p95 of a search should stay below (default: 100)",
     )
     group.add_argument(
+        "--allow-errors",
+        type=whole(0),
+        metavar="N",
+        help="searches that may fail or time out (default: 0)",
+    )
+    group.add_argument(
         "--compare",
         type=options.filled,
         metavar="OTHER.json",
@@ -100,10 +106,11 @@ def growth(args: argparse.Namespace, config: Config) -> dict[str, Any]:
 
 
 def bounds(args: argparse.Namespace) -> dict[str, Any]:
-    """Margin and budget, as they were asked for or by default."""
+    """Margin, budget and errors allowed, as they were asked for or by default."""
     return {
         "margin": MARGIN if args.margin is None else args.margin,
         "budget_ms": BUDGET_MS if args.budget_ms is None else args.budget_ms,
+        "allow_errors": args.allow_errors or 0,
     }
 
 

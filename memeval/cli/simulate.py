@@ -36,9 +36,10 @@ in DECLINE, or can it not be told? With --compare, hold it against a simulation
 of another store. With the file of an earlier simulation, show that one and run
 nothing.
 Exit codes: 0 flat, or cannot tell (3 with --strict); 1 a decline, a leak, a
-broken contract, a fault of the store, or it falls faster than the other; 2
-could not run; 4 the suite is invalid: nothing is grown and no number shown; 5
-not comparable; 130 interrupted, with the results so far."""
+broken contract, more failed searches than allowed, a fault of the store, or it
+falls faster than the other; 2 could not run; 4 the suite is invalid: nothing is
+grown and no number shown; 5 not comparable; 130 interrupted, with the results
+so far."""
 EXAMPLE = "memeval simulate --sessions 12 --store sqlite"
 KEPT = files.HOME / "simulations"
 JOURNAL = files.HOME / "simulation.jsonl"
@@ -46,7 +47,18 @@ ON = "'memeval simulate --resume' with the same options goes on where it stopped
 INVALID = 4
 NOT_COMPARABLE = 5
 SHOWING = frozenset(
-    {"help", "compare", "png", "margin", "budget_ms", "strict", "format", "quiet", "traceback"}
+    {
+        "help",
+        "compare",
+        "png",
+        "margin",
+        "budget_ms",
+        "allow_errors",
+        "strict",
+        "format",
+        "quiet",
+        "traceback",
+    }
 )
 
 
@@ -160,7 +172,8 @@ def _refuse_beside_saved(args: argparse.Namespace) -> None:
 
 def _with_bounds(made: Simulation, args: argparse.Namespace) -> Simulation:
     """The same, read with the bounds that were asked for."""
-    asked = {"margin": args.margin, "budget_ms": args.budget_ms}
+    names = ("margin", "budget_ms", "allow_errors")
+    asked = {name: getattr(args, name) for name in names}
     return replace(made, **{name: value for name, value in asked.items() if value is not None})
 
 

@@ -64,7 +64,7 @@ def compare_drift(
     Raises
     ------
     FrameError
-        If a column is missing, or they share no probe at the same checkpoint.
+        If a column is missing or no metric, or they share no probe at the same checkpoint.
 
     Examples
     --------
@@ -76,6 +76,11 @@ def compare_drift(
     0.0
     """
     keys = ["probe", "cohort", "session"]
+    if metric in keys:
+        raise FrameError(
+            f"metric is {metric!r}, by which rows are matched, wanted a column that is measured, "
+            "such as recall_all; name one"
+        )
     sides = [with_ages(frame, metric) for frame in (baseline, current)]
     for side in sides:
         twice = side[side.duplicated(keys)]

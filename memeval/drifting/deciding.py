@@ -36,7 +36,7 @@ def decide(simulation: Simulation) -> Verdict:
     if validity.status == "invalid":
         return Verdict("INVALID", "; ".join(validity.reasons), validity.next_step, 4)
     trend = simulation.trend
-    objections = list(broken_gates(simulation.drift_probes))
+    objections = list(broken_gates(simulation))
     if validity.store_faults:
         objections.append(("; ".join(validity.store_faults), validity.next_step))
     if trend.verdict == "decline":
@@ -52,19 +52,20 @@ def decide(simulation: Simulation) -> Verdict:
     return Verdict("CANNOT TELL", trend.reason, step, 0)
 
 
-def broken_gates(drift_probes: pd.DataFrame) -> Iterator[Objection]:
-    """Tell what no checkpoint may show, whatever recall does: leaks, and a broken contract.
+def broken_gates(simulation: Simulation) -> Iterator[Objection]:
+    """Tell what no checkpoint may show, whatever recall does.
 
     Parameters
     ----------
-    drift_probes : pandas.DataFrame
-        Columns of `memeval.frames.DRIFT_PROBES`.
+    simulation : Simulation
+        Looked through for leaks, a broken contract, and more failed searches than are allowed.
 
     Yields
     ------
     tuple of (str, str)
         What was broken, in how many probes and from which checkpoint on; and what to do.
     """
+    drift_probes = simulation.drift_probes
     leaking = drift_probes[drift_probes["n_leaked"].gt(0)]
     if len(leaking):
         yield (
@@ -81,6 +82,31 @@ def broken_gates(drift_probes: pd.DataFrame) -> Iterator[Objection]:
             "; ".join(f"{code}: {CODES[code]}" for code in codes if code in CODES)
             or "mend the store or what it declares",
         )
+    if simulation.errors > simulation.allow_errors:
+        yield (
+            failed_searches(simulation),
+            "find out why searches fail: each counts as not found, whatever the store holds; "
+            "--allow-errors N lets N pass",
+        )
+
+
+def failed_searches(simulation: Simulation) -> str:
+    """Say how many searches failed or timed out, in which probes, from when and with what error.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        With one or more of them.
+    """
+    asked = simulation.drift_probes
+    failed = asked[asked["status"].isin(["failed", "timeout"])]
+    texts = simulation.manifest.get("search_errors")
+    first = texts[0] if isinstance(texts, list) and texts else "its text was not kept"
+    return (
+        f"{count(simulation.errors, 'search', 'searches')} failed, "
+        f"{simulation.allow_errors:,} allowed; the first error: {visible(str(first), 200)}; in "
+        f"{_where(failed)}"
+    )
 
 
 def _where(rows: pd.DataFrame) -> str:

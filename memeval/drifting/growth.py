@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from memeval.columns import Column, present
 from memeval.errors import FrameError
 from memeval.showing import Shown
 
@@ -18,6 +19,11 @@ GrowthWord = Literal["plateau", "bent", "linear", "cannot tell"]
 PLATEAU, BENT, LINEAR = 0.2, 0.9, 0.8
 DRAWS = 2000
 FEWEST_SESSIONS = 8
+_WRITTEN = (
+    Column("session", "int64", "sessions that were written so far", required=True),
+    Column("n_records", "float64", "records written so far", required=True),
+    Column("n_kept", "float64", "records that the store counts", required=True),
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -69,7 +75,7 @@ def size_growth(sizes: pd.DataFrame, *, split: int | None = None, seed: int = 0)
     Raises
     ------
     FrameError
-        If a column is missing.
+        If a column is missing, or a value does not fit its column.
 
     Notes
     -----
@@ -91,9 +97,8 @@ def size_growth(sizes: pd.DataFrame, *, split: int | None = None, seed: int = 0)
             f"found no column {', '.join(missing)}, wanted {', '.join(wanted)}; give what was "
             "written so far and what the store counts"
         )
-    rows = sizes.dropna(subset="n_kept").sort_values("session")
-    written = np.diff(rows["n_records"].to_numpy("float64"))
-    kept = np.diff(rows["n_kept"].to_numpy("float64"))
+    rows = _counted(sizes)
+    written, kept = (np.diff(rows[name].to_numpy()) for name in ("n_records", "n_kept"))
     sessions = rows["session"].to_numpy("int64")[1:]
     real = written > 0
     written, kept, sessions = written[real], kept[real], sessions[real]
@@ -108,6 +113,19 @@ def size_growth(sizes: pd.DataFrame, *, split: int | None = None, seed: int = 0)
     low, high = _interval(written, kept, late, np.random.default_rng(seed))
     word, reason = _judged(late_share / early_share, low, high, n)
     return Growth(late_share / early_share, low, high, 1000.0 * late_share, n, word, reason)
+
+
+def _counted(sizes: pd.DataFrame) -> pd.DataFrame:
+    """Rows with a count, in order of their sessions."""
+    told = pd.DataFrame(sizes["n_kept"]).notna().all(axis=1).to_numpy()
+    rows = pd.DataFrame(present(sizes.loc[told], _WRITTEN))
+    for name in ("n_records", "n_kept"):
+        odd = rows.loc[~np.isfinite(rows[name]), name]
+        if len(odd):
+            raise FrameError(
+                f"column {name!r} holds {odd.iloc[0]}, wanted finite numbers; mend or drop them"
+            )
+    return rows.sort_values("session", kind="stable")
 
 
 def _late(sessions: NDArray[np.int64], split: int | None) -> NDArray[np.bool_]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memeval.errors import FrameError
+from memeval.errors import FrameError, said
 from memeval.showing import Shown
 
 Floats = NDArray[np.float64]
@@ -136,15 +137,14 @@ def latency_shape(
 def _checked(
     n_records: ArrayLike, latency_ms: ArrayLike, budget_ms: float
 ) -> tuple[Floats, Floats]:
-    sizes = np.asarray(n_records, dtype="float64").ravel()
-    times = np.asarray(latency_ms, dtype="float64").ravel()
+    sizes, times = _numbers("n_records", n_records), _numbers("latency_ms", latency_ms)
     if len(sizes) != len(times):
         raise FrameError(
             f"found {len(sizes)} sizes and {len(times)} latencies, wanted one for each; drop what "
             "has no partner"
         )
-    if not budget_ms > 0:
-        raise FrameError(f"budget_ms is {budget_ms}, wanted milliseconds above 0; give some")
+    if not isinstance(budget_ms, Real) or not budget_ms > 0:
+        raise FrameError(f"budget_ms is {budget_ms!r}, wanted milliseconds above 0; give some")
     for name, values, least in (("n_records", sizes, 1.0), ("latency_ms", times, 0.0)):
         odd = values[~(np.isfinite(values) & (values > least))]
         if len(odd):
@@ -153,6 +153,16 @@ def _checked(
                 "measurement"
             )
     return sizes, times
+
+
+def _numbers(name: str, values: ArrayLike) -> Floats:
+    try:
+        return np.asarray(values, dtype="float64").ravel()
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FrameError(
+            f"{name} holds what is no number ({said(error)}), wanted numbers, one for each "
+            "checkpoint; convert them, or drop the rows without a measurement"
+        ) from error
 
 
 def _fitted(law: str, sizes: Floats, times: Floats) -> _Fit:

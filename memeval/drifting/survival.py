@@ -10,9 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from memeval.columns import present
+from memeval.drift_frames import DRIFT_PROBES
 from memeval.drifting.trend import with_ages
 
 Z = 1.959963984540054
+_NOTED = tuple(column for column in DRIFT_PROBES if column.name in ("displaced_by", "cause"))
 _LOST: dict[str, str] = {
     "probe": "str", "cohort": "int64", "entered": "int64", "last_passed": "int64",
     "n_records": "Int64", "session": "Int64", "displaced_by": "str", "cause": "str",
@@ -64,9 +67,9 @@ def lifetimes(drift_probes: pd.DataFrame) -> pd.DataFrame:
     0  lunch       10           10        500
     """
     rows = with_ages(drift_probes, "passed")
-    told = drift_probes.loc[drift_probes["passed"].notna()].reset_index(drop=True)
-    for name in ("displaced_by", "cause"):
-        rows[name] = told[name] if name in told else None
+    told = present(drift_probes.loc[drift_probes["passed"].notna()], _NOTED)
+    for column in _NOTED:
+        rows[column.name] = told.get(column.name)
     made = [life for _, group in rows.groupby(["probe", "cohort"]) for life in _life(group)]
     return pd.DataFrame(made, columns=list(_LOST)).astype(_LOST)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from memeval.drifting.deciding import failed_searches
 from memeval.report.control_rows import SUITE_WORDS, WITHHELD
 from memeval.report.figures import UNDEFINED, count, figure, is_missing
 from memeval.simulation import HEADLINE, Simulation
@@ -20,6 +21,7 @@ WORDS: Mapping[str, str] = {"decline": "DECLINE", "flat": "FLAT", "cannot tell":
 TONES: Mapping[str, str] = {"FAIL": "bad", "PASS": "good", "INVALID": "bad"}
 SIGNS: Mapping[str, str] = {"FAIL": "✗", "PASS": "✓", "INVALID": "✗"}
 GATES: Mapping[str, str] = {"n_leaked": "LEAKS", "n_contract": "CONTRACT BROKEN"}
+FAILED = "SEARCHES FAILED"
 # What stands in the notes and is told in a line of its own.
 SAID = ("ended by the keyboard", "the store cannot take, and nothing counts")
 SLOPE_HEAD = ("metric", "curve", "per 1,000", "95 % interval", "p", "n", "verdict")
@@ -76,6 +78,7 @@ def headline(simulation: Simulation) -> str:
         return "INVALID"
     asked = simulation.drift_probes
     broken = [said for column, said in GATES.items() if asked[column].gt(0).any()]
+    broken += [FAILED] if simulation.errors > simulation.allow_errors else []
     return ", ".join([*broken, word(simulation)])
 
 
@@ -109,6 +112,8 @@ def circumstances(simulation: Simulation) -> Iterator[tuple[str, str]]:
     if manifest.get("complete") is False:
         done, wanted = manifest.get("sessions_done", 0), manifest.get("sessions", "?")
         yield "warning", f"it was ended early, after {done} of {wanted} sessions"
+    if simulation.errors:
+        yield "failed", failed_searches(simulation)
     if "asked" in manifest:
         yield "asked", str(manifest["asked"])
     yield "planted", _planted(simulation)

@@ -34,7 +34,7 @@ def check_bounds(margin: float, budget_ms: float) -> None:
 
 
 def check_asking(
-    *, timeout_s: Any, retries: Any, settle_s: Any, poll_s: Any, max_calls: Any
+    *, timeout_s: Any, retries: Any, settle_s: Any, poll_s: Any, max_calls: Any, allow_errors: Any
 ) -> None:
     """Refuse what no store can be asked with, as `memeval.run` does.
 
@@ -44,7 +44,7 @@ def check_asking(
         It names the option.
     """
     refuse_odd(Integral, 1, max_calls=max_calls)
-    refuse_odd(Integral, 0, retries=retries)
+    refuse_odd(Integral, 0, retries=retries, allow_errors=allow_errors)
     refuse_odd(Real, 0, settle_s=settle_s, poll_s=poll_s, timeout_s=timeout_s)
 
 

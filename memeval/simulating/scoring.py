@@ -22,9 +22,12 @@ from memeval.scoring import measures
 from memeval.text import clean
 
 MOST_DISPLACED = 10
+FAILED = ("failed", "timeout")
 WORTH = ("first_rank", "ndcg", "recall_all", "n_leaked", "n_contract")
 _CALL = names(CALLS)
-_STATUS, _BREACHES, _LATENCY = (_CALL.index(n) for n in ("status", "breaches", "latency_ms"))
+_STATUS, _ERROR, _BREACHES, _LATENCY = (
+    _CALL.index(name) for name in ("status", "error", "breaches", "latency_ms")
+)
 _RECORD, _STORE_ID, _CANARY = (HIT_FIELDS.index(n) for n in ("record_id", "store_id", "canary"))
 Row = dict[str, Any]
 Planted = Sequence[tuple[int, Probe]]
@@ -60,7 +63,8 @@ class Answered:
     probe : Probe
         The copy.
     row : dict
-        Columns of `memeval.frames.DRIFT_PROBES`, without a cause.
+        Columns of `memeval.frames.DRIFT_PROBES`, without a cause; ``error`` besides, where the
+        search failed.
     breaches : str
         Broken contract checks.
     group_of : mapping of str to int
@@ -142,6 +146,7 @@ class _Found:
     ) -> None:
         self.probe = probe
         self.status: str = call[_STATUS]
+        self.error: str | None = call[_ERROR] if self.status in FAILED else None
         self.breaches: str = call[_BREACHES] or ""
         self.latency_ms: float | None = call[_LATENCY]
         self.records: Sequence[str | None] = hits[_RECORD] if hits else ()
@@ -185,9 +190,10 @@ class _Found:
         return record is not None and record.scope not in probe.scopes_read
 
     def row(self, cohort: int, worth: Row, passed: bool) -> Row:
-        """Columns of `memeval.frames.DRIFT_PROBES`."""
-        missed = self.probe.is_positive and worth["recall_all"] is not True
-        return {
+        """Columns of `memeval.frames.DRIFT_PROBES`, and the error of a search that failed."""
+        missed = worth["recall_all"] is not True if self.probe.is_positive else not passed
+        told = {} if self.error is None else {"error": self.error}
+        return told | {
             "probe": self.probe.name.rpartition("@")[0],
             "cohort": cohort,
             "kind": "positive" if self.probe.is_positive else "negative",

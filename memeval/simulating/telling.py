@@ -17,6 +17,7 @@ from memeval.simulating.plan import Plan
 from memeval.suite import Suite
 from memeval.text import count
 
+MOST_ERRORS = 5
 ASKED = {
     True: "what was asked at a checkpoint was taken back, and a fresh cohort planted each time",
     False: "the store can take nothing back: it was asked as it is, and no cohort planted afresh",
@@ -76,6 +77,12 @@ def key_of(
         "store_info": plain(checked.info),
         "memeval": tool_version(),
     }
+
+
+def errors_of(growth: Growth) -> list[str]:
+    """What the first searches that failed said, each text once."""
+    told = (str(row["error"]) for row in growth.rows if row.get("error"))
+    return list(dict.fromkeys(told))[:MOST_ERRORS]
 
 
 def notes_of(growth: Growth, checked: SelfCheck, sessions: int) -> Iterator[str]:
