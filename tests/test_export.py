@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from html import unescape
@@ -28,8 +29,9 @@ from memeval.errors import MemevalError, NotebookError
 from memeval.report.exporting import parameters
 from memeval.report.exporting.aligning import align_numbers
 from memeval.report.exporting.cleaning import clean_html, sheet
-from memeval.report.exporting.executing import Stopped
+from memeval.report.exporting.executing import Stopped, run_cells
 from memeval.report.exporting.export import export_notebook
+from memeval.report.exporting.limiting import overwritten, shorten
 from memeval.report.exporting.page import notebook_html
 from memeval.report.exporting.preparing import plain_text, prepared
 from memeval.report.exporting.reading import read_notebook
@@ -243,7 +245,7 @@ def test_an_old_notebook_without_ids_is_read_without_a_warning(tmp_path: Path) -
         ("<img src=x.png alt=cat><img src=//e/x.png>", "<em>[image: cat]</em><em>[image]</em>"),
         ("<img src='data:text/html;base64,AA' alt='\"<b>'>", '<em>[image: "&lt;b>]</em>'),
         (f"<img src='data:image/png;base64,{PNG}'>", f'<img src="data:image/png;base64,{PNG}">'),
-        ("<b style='position:fixed;top:0;background:url(x)'>x</b>", '<b style="top: 0">x</b>'),
+        ("<b style='top:0;color:red;background:url(x)'>x</b>", '<b style="color: red">x</b>'),
         ("<b style='c\\6flor:red;p\\6fsition:fixed'>x</b>", '<b style="color: red">x</b>'),
         ("<i style='color:var(--a,#c4500a)'>x</i>", '<i style="color: var(--a,#c4500a)">x</i>'),
         ("</div></main>x", "x"),
@@ -258,6 +260,23 @@ def test_an_old_notebook_without_ids_is_read_without_a_warning(tmp_path: Path) -
 )  # fmt: skip
 def test_markup_keeps_its_words_and_loses_its_teeth(markup: str, kept: str) -> None:
     assert clean_html(markup).strip() == kept
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "margin-top: -3000px", "margin: 0 -.5em", "margin-left: calc(0px - 9em)", "z-index: 9",
+        "transform: scale(50)", "translate: 0 -900px", "scale: 50", "rotate: 9deg", "inset: 0",
+        "box-shadow: 0 0 0 9999px red", "text-shadow: 0 0 9px", "outline: 9999px solid",
+        "filter: drop-shadow(0 0 9px)", "border-image: linear-gradient(red, red) 1 / 1px / 999px",
+        "float: left", "position: fixed", "top: 0", "--own: 1", "animation: a", "zoom: 9",
+        "text-indent: -999px", "offset-path: ray(0deg)", "will-change: transform", "mask: none",
+    ],
+)  # fmt: skip
+def test_no_style_reaches_beyond_its_own_box(said: str) -> None:
+    kept = clean_html(f"<p style='color: red; {said}; margin: 1px 2em'>x</p>")
+    assert kept == '<p style="color: red; margin: 1px 2em">x</p>'
+    assert not sheet(f"<style>#T_a {{{said}}}</style>")
 
 
 def test_cleaning_twice_changes_nothing_more_and_endless_markup_ends() -> None:
@@ -287,11 +306,12 @@ def anatomy(markup: str) -> list[Any]:
 
 def test_of_style_sheets_only_the_cells_of_a_styler_are_left() -> None:
     theirs = (
-        "<style>#T_a_row0_col1, #T_a_row1_col1 {color: red; background: url(x)} #T_a th {top: 0}\n"
+        "<style>#T_a_row0_col1, #T_a_row1_col1 {color: red; background: url(x)} "
+        "#T_a th {left: 0; width: 0}\n"
         "body {display: none} #T_a_b, main {color: red} @media all {#T_a_b {color: red}}\n"
         "#T_a_c {width: '</style><script>f()</script>'}</style>"
     )
-    assert sheet(theirs) == "#T_a_row0_col1, #T_a_row1_col1 {color: red}\n#T_a th {top: 0}"
+    assert sheet(theirs) == "#T_a_row0_col1, #T_a_row1_col1 {color: red}\n#T_a th {width: 0}"
     assert sheet("no style") == ""
 
 
@@ -362,8 +382,49 @@ def test_a_figure_keeps_its_alt_text_or_gets_one() -> None:
 
 
 def test_endless_text_is_cut_and_says_so() -> None:
-    assert plain_text("x" * 200_003).endswith("x\n… 3 more characters")
+    cut = plain_text("a" * 100_000 + "bcd" + "e" * 100_000)
+    assert cut == "a" * 100_000 + "\n… 3 characters left out …\n" + "e" * 100_000
+    assert plain_text("a" * 200_000) == "a" * 200_000
     assert plain_text("\x1b]8;;https://e.org\x07link\x1b]8;;\x07 \x1b(B") == "link "
+
+
+def test_a_stream_that_grows_keeps_its_ends_and_counts_the_rest() -> None:
+    said = "".join(f"{n:06d} " for n in range(150_000))  # 7 characters each
+    stream = new_output("stream", name="stdout", text="")
+    for at in range(0, len(said), 7_000):
+        stream.text += said[at : at + 7_000]
+        shorten(stream)
+    assert len(stream.text) <= 400_000
+    made = notebook(code("x"))
+    made.cells[0].outputs = [stream]
+    shown = prepared(made).cells[0].outputs[0]
+    begin, note, end = shown.text.split("\n")
+    assert (begin, end) == (said[:100_000], said[-100_000:])
+    assert note == "… 850,000 characters left out …"  # 1,050,000 - 200,000
+
+
+@given(st.text("ab\r\n").filter(lambda text: "\r\r" not in text))
+def test_lines_are_overwritten_as_nbclient_does_it(text: str) -> None:
+    assert overwritten(text) == re.sub(r".*\r(?=[^\n])", "", text)
+
+
+def test_markup_beyond_measure_gives_way_to_its_text() -> None:
+    large = "<b>y</b>" * 1_000_000
+    once = "<i>n</i>" * 15_000  # 30,000 tags: one fits into a cell, two do not
+    made = notebook(
+        code("a", data(text_html=large, text_plain="in short")),
+        code("b", data(text_html=large, text_plain="<IPython.core.display.HTML object>")),
+        code("c", data(text_html=once), data(text_html=once)),
+        code("d", data(text_markdown="x" * 2_000_001)),
+    )
+    found = [[dict(out.data) for out in cell.outputs] for cell in prepared(made).cells]
+    note = "… 8,000,000 characters of HTML left out: too much for a page"
+    assert found == [
+        [{"text/plain": f"in short\n{note}"}],
+        [{"text/plain": note}],
+        [{"text/html": once}, {"text/plain": note.replace("8,000,000", "120,000")}],
+        [{"text/plain": "… 2,000,001 characters of Markdown left out: too much for a page"}],
+    ]
 
 
 # --- the page
@@ -396,6 +457,15 @@ def test_inputs_are_shown_when_asked_for() -> None:
     page = notebook_html(notebook(*SMALL), "small", inputs=True)
     text = re.sub(r"<[^>]*>", "", page)
     assert "1 + 1" in text and "never" in text and "seed = 3" in text
+
+
+def test_an_error_that_no_output_tells_is_told_in_the_mark() -> None:
+    stopped = Stopped("failed", 9, 4, 5, "UnicodeEncodeError", "<no>")
+    page = notebook_html(notebook(*SMALL, code("x")), "s", stopped=stopped)
+    assert "UnicodeEncodeError: &lt;no&gt;." in page
+    error = new_output("error", ename="E", evalue="told", traceback=["told"])
+    page = notebook_html(notebook(*SMALL, code("x", error)), "s", stopped=stopped)
+    assert "UnicodeEncodeError" not in page
 
 
 @pytest.mark.parametrize(
@@ -510,6 +580,44 @@ def test_an_interruption_ends_the_kernel_and_keeps_the_page(here: Path, capsys: 
         os.kill(pid, 0)
 
 
+def test_a_second_interruption_does_not_take_the_page(
+    here: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(read: Any, **_: Any) -> Stopped:
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)  # while the kernel is ended
+        return Stopped("interrupted", 1, 0, 3, "Interrupted", "stopped by the keyboard")
+
+    def drawn(*args: Any, **named: Any) -> str:
+        signal.raise_signal(signal.SIGINT)
+        return notebook_html(*args, **named)
+
+    monkeypatch.setattr("memeval.report.exporting.executing.run_cells", interrupted)
+    monkeypatch.setattr("memeval.report.exporting.page.notebook_html", drawn)
+    written(here / "tiny.ipynb", *TINY)
+    assert main(["report", "--notebook", "tiny.ipynb"]) == 130
+    out, err = capsys.readouterr()
+    assert not out and err == "memeval: interrupted; the page up to there is tiny.html\n"
+    assert "Interrupted here" in (here / "tiny.html").read_text(encoding="utf-8")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_endless_stream_ends_and_a_time_limit_may_be_a_fraction(here: Path) -> None:
+    loud = "import sys\nprint('late', file=sys.stderr)\nfor n in range(20): print('x' * 250_000)"
+    surrogate = "raise ValueError('\\ud800')"
+    made = notebook("# T", code(loud), code("import time; time.sleep(60)"))
+    stopped = run_cells(made, folder=here, timeout=2.75)
+    assert stopped is not None and stopped.cell == 2
+    assert stopped.message.startswith("this cell took longer than 2.75 s")
+    first, second = made.cells[1].outputs
+    assert (first.name, second.name, second.text) == ("stdout", "stderr", "late\n")
+    # 20 lines of 250,001 characters
+    assert len(first.text) + first["left_out"] == 5_000_020
+    stopped = run_cells(notebook("# T", code(surrogate)), folder=here)
+    assert stopped is not None and "may hide the error of the cell" in stopped.message
+
+
 def test_a_kernel_that_dies_is_told_with_its_last_words(here: Path) -> None:
     dies = "import os, sys; print('out of luck', file=sys.__stderr__, flush=True); os._exit(9)"
     source = written(here / "dies.ipynb", "# Dies", code("1"), code(dies), code("2"))
@@ -620,6 +728,28 @@ def test_copies_go_where_they_are_told(here: Path, capsys: Captured) -> None:
     for argv in wrong:
         assert main(["notebook", *argv.split()]) == 2, argv
         assert capsys.readouterr().err.startswith("memeval: ")
+
+
+def test_a_copy_names_its_file_and_is_a_notebook(
+    here: Path, capsys: Captured, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    assert main(["notebook", "copy", "03", "my y.ipynb"]) == 0
+    assert capsys.readouterr().err == "memeval: open it with: jupyter lab 'my y.ipynb'\n"
+    for argv in (["03", "x.txt"], ["--all", "x.txt"]):
+        assert main(["notebook", "copy", *argv]) == 2
+        assert "x.txt: found the suffix '.txt'" in capsys.readouterr().err
+    assert os.listdir(here) == ["my y.ipynb"]
+    (here / "v1.2").mkdir()
+    assert main(["notebook", "copy", "03", "v1.2"]) == 0
+    assert main(["notebook", "copy", "03", "v1.3/"]) == 0
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "theirs.ipynb"
+    elsewhere.write_text("theirs")
+    (here / "link.ipynb").symlink_to(elsewhere)
+    assert main(["notebook", "copy", "03", "link.ipynb"]) == 2
+    assert main(["notebook", "copy", "03", "link.ipynb", "--force"]) == 0
+    assert elsewhere.read_text() == "theirs"
+    copied = here / "link.ipynb"
+    assert not copied.is_symlink() and copied.read_bytes() == find_shipped("03").path.read_bytes()
 
 
 def test_open_copies_once_and_starts_jupyterlab(

@@ -85,6 +85,20 @@ def test_every_hostile_text_is_there_and_nothing_stands_over_it(hostile: Path, v
     page.wait_for_function("location.hash === '#stopped'")
 
 
+def test_no_output_is_drawn_over_what_comes_after_it(tmp_path: Path, visit: Open) -> None:
+    over = "<div style='height:0'><div style='height:3000px;background:lime'>over</div></div>"
+    made = notebook(
+        "# T", "## A", code("x", data(text_html=over)), f"text\n\n{over}", "## B", "last"
+    )
+    path = tmp_path / "page.html"
+    path.write_text(notebook_html(made, "t"), encoding="utf-8")
+    page = visit(path)
+    at = "n => { const r = n.getBoundingClientRect(); return n.contains("
+    at += "document.elementFromPoint(r.x + 5, r.y + r.height / 2)); }"
+    for found in (page.get_by_text("text"), page.locator("#B"), page.get_by_text("last")):
+        assert found.first.evaluate(at)
+
+
 def test_a_wide_table_scrolls_in_its_own_box_and_prints(tmp_path: Path, visit: Open) -> None:
     path = tmp_path / "page.html"
     made = notebook("# T", code("t", data(text_html=TABLE)), "## A", "## B", "## C")

@@ -10,6 +10,7 @@ from typing import Any
 from memeval.cli import files, options
 from memeval.cli.console import say, show
 from memeval.cli.forms import show_json
+from memeval.cli.guard import INTERRUPTED
 from memeval.cli.progress import progress
 from memeval.errors import MemevalError, NotebookError
 
@@ -48,7 +49,7 @@ def add_notebook(parser: argparse.ArgumentParser) -> None:
         "--cell-timeout",
         type=options.seconds(above=True),
         metavar="S",
-        help="give up where one cell takes longer than S seconds (default: never)",
+        help="give up where one cell takes longer than S seconds, such as 2.5 (default: never)",
     )
 
 
@@ -96,9 +97,9 @@ def execute(args: argparse.Namespace) -> int:
         failed = error
         say(str(error))
     except KeyboardInterrupt as error:
-        if error.args:  # else it came before there was anything to write
-            say(f"the page up to there is {html}")
-        raise
+        left = f"the page up to there is {html}" if error.args else "no page was written"
+        say(f"interrupted; {left}")
+        return INTERRUPTED
     _tell(html, source, failed, args)
     return FAILED if failed else 0
 

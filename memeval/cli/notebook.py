@@ -111,7 +111,7 @@ def _copy(args: argparse.Namespace) -> int:
     else:
         show("\n".join(visible(str(path)) for path in written))
     if not args.all:
-        say(f"open it with: memeval notebook open {shlex.quote(chosen[0].name)}", quiet=args.quiet)
+        say(f"open it with: jupyter lab {shlex.quote(str(written[0]))}", quiet=args.quiet)
     return 0
 
 
@@ -124,6 +124,11 @@ def _target(one: ShippedNotebook, given: str | None, *, several: bool) -> Path:
         if several:
             raise MemevalError(f"{place}: found a file, wanted a folder for all of them; name one")
         return place
+    if place.suffix and not place.is_dir() and not given.endswith(("/", os.sep)):
+        raise MemevalError(
+            f"{place}: found the suffix {place.suffix!r}, wanted a name that ends in {SUFFIX}, or "
+            f"a folder; write {place.with_suffix(SUFFIX)}, or {place}{os.sep} for a folder"
+        )
     return place / one.path.name
 
 
@@ -146,6 +151,8 @@ def _copied(pairs: Iterable[tuple[Path, Path]], *, force: bool) -> list[Path]:
     for target, text in todo.items():
         if not target.parent.exists() and target.parent.parent.is_dir():
             target.parent.mkdir(exist_ok=True)
+        if target.is_symlink():  # what it points to is no copy of ours
+            target.unlink()
         check_place(target)
         write_whole(target, text)
     return list(texts)

@@ -41,9 +41,21 @@ _UNREAD = re.compile(
     re.IGNORECASE,
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-# What a style may not say: it would load something, or stand over other parts of the page.
 _LOADS = re.compile(r"url|image-set|expression|src|element|@import", re.IGNORECASE)
-_ESCAPES = frozenset({"position", "z-index", "behavior", "-moz-binding", "content", "inset"})
+# What a style may speak of: nothing that draws or moves an element beyond its own box.
+_STAYS = re.compile(
+    r"color|background(-\w+)*|border(-(?!image)\w+)*|padding(-\w+)*|margin(-\w+)*|font(-\w+)*|opacity"
+    r"|text-(align|align-last|anchor|decoration(-\w+)*|overflow|transform|wrap)|line-height"
+    r"|white-space(-collapse)?|word-(break|wrap)|overflow(-x|-y|-wrap)?|hyphens|tab-size"
+    r"|(min-|max-)?(width|height|inline-size|block-size)|aspect-ratio|box-sizing|display|visibility"
+    r"|flex(-\w+)*|(align|justify|place)-(content|items|self)|(row-|column-)?gap|order"
+    r"|grid(-\w+)*|columns|column-(count|width|fill|span|rule(-\w+)?)|vertical-align"
+    r"|list-style(-\w+)*|table-layout|caption-side|empty-cells|cursor|direction|unicode-bidi"
+    r"|writing-mode|break-(after|before|inside)|fill(-\w+)*|stroke(-\w+)*|stop-(color|opacity)"
+    r"|user-select|dominant-baseline|shape-rendering|vector-effect"
+)
+# A margin below zero lays a box over its neighbours; what a function gives is not known.
+_BELOW = re.compile(r"-[\d.]|\(")
 _STYLER = re.compile(r"#T_[\w-]+(?: |$)")
 
 
@@ -120,12 +132,14 @@ def _declarations(style: str) -> str:
 
     kept = []
     for found in tinycss2.parse_declaration_list(style, skip_comments=True, skip_whitespace=True):
-        if found.type != "declaration" or found.lower_name in _ESCAPES:
+        if found.type != "declaration" or not _STAYS.fullmatch(found.lower_name):
             continue
         if any(part.type == "error" for part in found.value):
             continue
         value = tinycss2.serialize(found.value).strip()
-        if not _LOADS.search(f"{found.lower_name}:{value}") and "\\" not in value:
+        if found.lower_name.startswith("margin") and _BELOW.search(value):
+            continue
+        if not _LOADS.search(value) and "\\" not in value:
             kept.append(f"{found.name}: {value}{' !important' if found.important else ''}")
     return "; ".join(kept)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import tempfile
 import threading
 from collections.abc import Callable
@@ -22,6 +23,11 @@ from memeval.report.exporting.shipped import section_of
 Progress = Callable[[int, int, str], None]
 KERNEL = "python3"
 TAIL = 2000
+UNSENT = re.compile(r"codec can't encode character.*: surrogates not allowed")
+SURROGATES = (
+    " (it may hide the error of the cell, whose message the kernel cannot send where it holds half "
+    "a character)"
+)
 LONGEST_PLACE = 80  # the path of a socket has room for 107 bytes, 103 on some systems
 # Figures of twice as many points, for phones and for print.
 SHARP = "--InlineBackend.figure_format=retina"
@@ -71,7 +77,7 @@ def run_cells(
     folder : pathlib.Path
         Working directory of the kernel.
     timeout : float, optional
-        Most seconds for one cell.
+        Most seconds for one cell, above 0; fractions count.
     progress : callable, optional
         Called with cells done, cells in all and the heading above, as each cell begins and at the
         end.
@@ -94,12 +100,12 @@ def run_cells(
             while (event := session.events.get()) is not None:
                 if progress is not None:
                     progress(*event)
+            thread.join()
         except BaseException as error:  # also what progress raises: the kernel ends first
             session.stop()
             thread.join()
             if not isinstance(error, KeyboardInterrupt):
                 raise
-        thread.join()
         return session.outcome()
 
 
@@ -107,7 +113,7 @@ class _Session:
     """One run of one notebook; all but `stop` happens on its own thread."""
 
     def __init__(self, notebook: Any, place: Path, timeout: float | None) -> None:
-        from nbclient import NotebookClient
+        from memeval.report.exporting.client import Client
 
         self.cells = notebook.cells
         self.events: SimpleQueue[tuple[int, int, str] | None] = SimpleQueue()
@@ -120,11 +126,12 @@ class _Session:
         self.n_run = 0
         self.errors = place / "stderr.txt"
         self.code = [n for n, cell in enumerate(notebook.cells) if _is_run(cell)]
-        self.client = NotebookClient(
+        self.timeout = timeout
+        self.client = Client(
             notebook,
             kernel_name=KERNEL,
-            timeout=None if timeout is None else max(1, round(timeout)),
-            coalesce_streams=True,
+            # its own trait of that name takes whole seconds alone
+            timeout_func=None if timeout is None else lambda cell: timeout,
             extra_arguments=[SHARP],
             on_cell_execute=self._begins,
             on_cell_executed=self._ends,
@@ -187,9 +194,10 @@ class _Session:
             return None
         if isinstance(error, CellExecutionError):
             self.n_run -= 1  # a cell that fails ends too
-            return self._stopped("failed", error.ename, error.evalue)
+            hint = SURROGATES if UNSENT.search(error.evalue) else ""
+            return self._stopped("failed", error.ename, f"{error.evalue}{hint}")
         if isinstance(error, CellTimeoutError):
-            limit = f"this cell took longer than {self.client.timeout} s"
+            limit = f"this cell took longer than {self.timeout:g} s"
             return self._stopped("timeout", "Timeout", f"{limit}; give it more, or ask for less")
         if self.at < 0:
             raise MemevalError(

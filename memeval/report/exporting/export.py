@@ -63,7 +63,7 @@ def export_notebook(
     inputs : bool
         Whether the code of the cells is in the file.
     timeout : float, optional
-        Most seconds for one cell; without it a cell may take for ever.
+        Most seconds for one cell, such as 2.5; without it a cell may take for ever.
     progress : callable, optional
         Called with cells done, cells in all and the heading above the cell, in the thread of the
         caller.
@@ -83,7 +83,8 @@ def export_notebook(
         If a cell fails, takes too long, or the kernel dies. The page is written up to there, with
         the cell marked; `NotebookError.path` is its place.
     KeyboardInterrupt
-        If it is interrupted. The page is written up to there, too; its place is the argument.
+        If it is interrupted. The page is written up to there, too; its place is the argument. A
+        second Ctrl-C, or one while the page is written, is not heard.
 
     Notes
     -----
@@ -91,7 +92,8 @@ def export_notebook(
     port. The file holds no script. Of the HTML and Markdown in outputs and text cells only what
     cannot act or load is kept: pictures that lie beside the notebook, formulas in TeX and widgets
     without an HTML form of their own are told in words. An executed notebook gives the same file,
-    byte for byte, each time.
+    byte for byte, each time. Of a text above 200,000 characters the middle is left out; of the
+    markup in the outputs of one cell, 2,000,000 characters or 50,000 tags are drawn.
 
     Examples
     --------
@@ -102,14 +104,17 @@ def export_notebook(
     _check_place(path)
     from memeval.report.exporting import parameters as named
     from memeval.report.exporting.executing import run_cells
+    from memeval.report.exporting.holding import one_interrupt
     from memeval.report.exporting.page import notebook_html
 
     source = find_notebook(notebook)
     read = read_notebook(source)
     named.inject(read, named.checked(parameters or {}, named.defaults(read), source.stem))
-    stopped = run_cells(read, folder=Path.cwd(), timeout=timeout, progress=progress)
-    page = notebook_html(read, source.stem, inputs=inputs, stopped=stopped)
-    written = write_whole(path, page)
+    with one_interrupt() as hold:
+        stopped = run_cells(read, folder=Path.cwd(), timeout=timeout, progress=progress)
+        hold()
+        page = notebook_html(read, source.stem, inputs=inputs, stopped=stopped)
+        written = write_whole(path, page)
     if stopped is None:
         return written
     if stopped.kind == "interrupted":

@@ -17,7 +17,7 @@ from memeval.report.templating import render, resource
 
 NO_CONTENTS = '<nav id="contents"></nav>'
 FEW_SECTIONS = 3
-_SECTION = re.compile(r'<h2 id="([^"]*)">(.*?)<a class="anchor-link"', re.DOTALL)
+_SECTION = re.compile(r'<h2 id="([^"]*)">((?:(?!</h2>).)*?)<a class="anchor-link"', re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
@@ -78,17 +78,20 @@ def notebook_html(
         parts = {
             "head": render("memeval/head.html.j2", **values),
             "foot": render("memeval/foot.html.j2", **values),
-            "stop": _stop(stopped),
+            "stop": _stop(stopped, ready.cells),
         }
         page, _ = exporter.from_notebook_node(ready, {"memeval": parts})
     return page.replace(NO_CONTENTS, _contents(page), 1).rstrip("\n") + "\n"
 
 
-def _stop(stopped: Stopped | None) -> str:
+def _stop(stopped: Stopped | None, cells: list[Any]) -> str:
+    """Say what stopped the notebook, in full where the outputs of the cell do not."""
     if stopped is None:
         return ""
     rest = stopped.n_cells - stopped.n_run - 1
-    return render("memeval/stopped.html.j2", stopped=stopped, rest=rest)
+    outputs = cells[stopped.cell].get("outputs", [])
+    told = any(output.output_type == "error" for output in outputs)
+    return render("memeval/stopped.html.j2", stopped=stopped, rest=rest, told=told)
 
 
 def _contents(page: str) -> str:

@@ -8,6 +8,14 @@ from copy import deepcopy
 from typing import Any
 
 from memeval.report.exporting.executing import Stopped
+from memeval.report.exporting.limiting import (
+    LEFT_OUT,
+    LONGEST_TEXT,
+    OBJECT,
+    ends_of,
+    overwritten,
+    within,
+)
 from memeval.report.exporting.shipped import section_of
 from memeval.report.templating import shown
 
@@ -17,11 +25,9 @@ ORDER = ("text/html", "image/svg+xml", "image/png", "image/jpeg", "text/markdown
 IMAGES = ("image/svg+xml", "image/png", "image/jpeg")
 LIVE = "Something interactive stands here in the notebook; a file cannot show it."
 LONGEST_ALT = 300
-LONGEST_TEXT = 200_000
 _ANSI = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[()].|\x1b[@-Z\\-_]"
 )
-_OBJECT = re.compile(r"<[\w.]+ (object|at 0x)[^>]*>|<Figure size [^>]*>")
 
 
 def prepared(notebook: Any, stopped: Stopped | None = None) -> Any:
@@ -52,7 +58,7 @@ def prepared(notebook: Any, stopped: Stopped | None = None) -> Any:
             continue
         if stopped is not None and cell.source.strip():
             cell.metadata["memeval"] = _fate(at, stopped)
-        cell.outputs = [one for output in cell.outputs if (one := _chosen(output)) is not None]
+        cell.outputs = [one for output in within(cell.outputs) if (one := _chosen(output))]
         for output in cell.outputs:
             for kind in set(IMAGES) & set(output.get("data", {})):
                 n_figures += 1
@@ -78,7 +84,7 @@ def _fate(at: int, stopped: Stopped) -> str:
 def _chosen(output: Any) -> Any:
     """An output in the one form that is shown; None for what shows nothing."""
     if output.output_type == "stream":
-        output.text = plain_text(output.text)
+        output.text = plain_text(overwritten(output.text), output.pop(LEFT_OUT, 0))
         return output if output.text.strip() else None
     if output.output_type == "error":
         output.ename, output.evalue = plain_text(output.ename), plain_text(output.evalue)
@@ -93,7 +99,7 @@ def _chosen(output: Any) -> Any:
         return None
     value = data[kind]
     text = value if isinstance(value, str) else "".join(map(str, value))
-    if kind == "text/plain" and _OBJECT.fullmatch(text.strip()):
+    if kind == "text/plain" and OBJECT.fullmatch(text.strip()):
         return None
     output.data = {kind: plain_text(text) if kind == "text/plain" else text}
     return output
@@ -103,19 +109,24 @@ def _is_live(data: Any) -> bool:
     return WIDGET in data or any("javascript" in kind for kind in data)
 
 
-def plain_text(text: str) -> str:
-    r"""Text of a program without its escapes, and cut where it is endless.
+def plain_text(text: str, gone: int = 0) -> str:
+    r"""Text of a program without its escapes, and without its middle where it is endless.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+    gone : int
+        How many characters have been left out of its middle already.
 
     Examples
     --------
     >>> plain_text("\x1b[31mred\x1b[0m\r\n\x00")
     'red\n␀'
     """
-    flat = _ANSI.sub("", text).replace("\r\n", "\n")
-    cut = flat[:LONGEST_TEXT]
-    more = f"\n… {len(flat) - len(cut):,} more characters" if len(flat) > len(cut) else ""
-    told: str = shown(cut) + more
-    return told
+    begin, n, end = ends_of(_ANSI.sub("", text).replace("\r\n", "\n"), gone)
+    told: str = shown(begin)
+    return f"{told}\n… {n:,} characters left out …\n{shown(end)}" if n else told
 
 
 def _alt(n: int, heading: str, reading: str) -> str:
