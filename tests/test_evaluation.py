@@ -291,24 +291,26 @@ def test_a_fork_that_is_the_store_itself_is_refused_and_not_closed() -> None:
 @pytest.mark.parametrize("place", ["enter", "exit", "none", "snapshot"])
 def test_a_store_that_cannot_be_set_aside_is_said_to_be_at_fault(place: str) -> None:
     class Failing(Learning):
-        pass
+        @contextmanager
+        def scratch(self) -> Any:
+            if place == "enter":
+                raise RuntimeError("no room")
+            yield self
+            raise RuntimeError("no way back")
 
-    @contextmanager
-    def scratch(self: Failing) -> Any:
-        if place == "enter":
-            raise RuntimeError("no room")
-        yield self
-        raise RuntimeError("no way back")
+    class Empty(Learning):
+        def scratch(self) -> None: ...
 
-    def fail(self: Failing) -> None:
-        raise RuntimeError("no picture")
+    class Unpictured(Learning):
+        def snapshot(self) -> None:
+            raise RuntimeError("no picture")
 
-    if place == "snapshot":
-        Failing.snapshot, Failing.fork = fail, fail  # type: ignore[attr-defined]
-    else:
-        Failing.scratch = scratch if place != "none" else lambda self: None  # type: ignore
+        def fork(self, snapshot: None) -> Learning:
+            return Learning()
+
+    store = {"none": Empty, "snapshot": Unpictured}.get(place, Failing)()
     with pytest.raises(StoreError, match="could not be set aside, or not be taken back"):
-        evaluate_request(ASKED, Failing())
+        evaluate_request(ASKED, store)
 
 
 def test_an_id_that_the_metadata_mentions_is_not_what_came_back() -> None:

@@ -355,6 +355,25 @@ def test_a_store_that_hangs_again_and_again_rests(released: threading.Event) -> 
     assert 1 <= int(answer.headers["retry-after"]) <= 4
 
 
+def test_a_store_that_does_not_open_again_is_opened_anew_by_the_next_call(
+    released: threading.Event,
+) -> None:
+    make, opened = hanging(released, "search"), []
+
+    def second_fails() -> Any:
+        opened.append(1)
+        if len(opened) == 2:
+            raise RuntimeError("the disk is full")
+        return make()
+
+    calls = Calls(second_fails, search_s=0.3)
+    assert ask(calls, body()).json()["perCase"][0]["status"] == "timeout"
+    refused = ask(calls, body())
+    assert refused.status_code == 500 and "disk" not in refused.text
+    assert "the disk is full" in calls.log[1]["said"]
+    assert ask(calls, body()).json()["recallAtK"] == 1.0
+
+
 def test_a_store_that_asks_for_the_end_ends_no_server() -> None:
     class Ending:
         capabilities = Capabilities(traceless=True)

@@ -143,7 +143,7 @@ class Workspace:
         except asyncio.CancelledError:  # nobody waits for it any more, but it goes on
             self._leave(worker)
             raise
-        except Exception:
+        except Exception:  # raised again; a store that did not open is opened anew next time
             if worker.broken:
                 self._leave(worker)
             raise
