@@ -56,6 +56,7 @@ _HOMES = {
     "RunFileError": "memeval.errors",
     "SABOTEURS": "memeval.stores.saboteurs",
     "Saboteur": "memeval.stores.saboteurs",
+    "Shrunk": "memeval.shrinking",
     "ShuffledStore": "memeval.stores.broken",
     "Simulation": "memeval.simulation",
     "SqliteStore": "memeval.stores.sqlite",
@@ -112,6 +113,7 @@ _HOMES = {
     "scope_coverage": "memeval.coverage",
     "score": "memeval.metrics",
     "score_rankings": "memeval.rankings",
+    "shrink": "memeval.shrinking",
     "summarize": "memeval.summary",
     "summarize_by_tag": "memeval.breakdown",
     "threshold_curve": "memeval.curves",
@@ -208,6 +210,8 @@ if TYPE_CHECKING:
     from memeval.runs import Run as Run
     from memeval.runs import Validity as Validity
     from memeval.runs import Verdict as Verdict
+    from memeval.shrinking import Shrunk as Shrunk
+    from memeval.shrinking import shrink as shrink
     from memeval.simulate import run_simulation as run_simulation
     from memeval.simulation import Simulation as Simulation
     from memeval.simulation import load_simulation as load_simulation

@@ -16,7 +16,7 @@ PACKAGE = Path(memeval.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 MEASURING = (
     "stores", "harness", "runner", "controls", "confirming", "embedders", "diagnosis", "mutation",
-    "mutating", "relations", "relating", "simulate", "simulating", "checkup", "evaluation",
+    "mutating", "relations", "relating", "shrinking", "simulate", "simulating", "checkup", "evaluation",
     "evaluating", "server", "serving",
 )  # fmt: skip
 FRONT = ("cli", "__main__", "__init__", "pytest_plugin", "pytest_items")  # stand before both wings

@@ -99,6 +99,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Relations": relations,
     "Run": run,
     "Shape": lambda: replace(grown().latency, reason=EVIL),
+    "Shrunk": lambda: me.Shrunk(run().suite[0], "leaked", 300, 2, 9, False),
     "Simulation": lambda: replace(grown(), manifest={"store": EVIL}),
     "Suite": lambda: run().suite,
     "Summary": lambda: list(run())[0],

@@ -24,6 +24,7 @@ CARDS: Mapping[str, Callable[[Any], Card]] = {
     "ProbeResult": cards_of_runs.probe_result,
     "Ranks": cards_of_runs.ranks,
     "Shape": cards_of_drift.shape,
+    "Shrunk": cards_of_suites.shrunk,
     "Suite": cards_of_suites.suite,
     "Summary": cards_of_runs.summary,
     "Trend": cards_of_drift.trend,

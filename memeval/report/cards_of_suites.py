@@ -62,6 +62,21 @@ def probe(one: Any) -> Card:
     )
 
 
+def shrunk(one: Any) -> Card:
+    """What is left of a failing probe, ready to be sent to those who wrote the store."""
+    from dataclasses import replace
+
+    end = "" if one.smallest else ", and the tries ran out: raise most"
+    return replace(
+        probe(one.probe),
+        title="Shrunk probe",
+        word=f"{one.probe.name} ({one.failure})",
+        sentence=f"{one.n_after} of {one.n_before} steps are enough to fail, "
+        f"found in {one.asked} tries{end}",
+        next_step="send .yaml to those who wrote the store, or keep it as a probe",
+    )
+
+
 def _flat(expect: Any) -> list[str]:
     return [name for group in expect for name in ([group] if isinstance(group, str) else group)]
 
