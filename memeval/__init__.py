@@ -64,6 +64,7 @@ _HOMES = {
     "StoreError": "memeval.errors",
     "Suite": "memeval.suite",
     "Summary": "memeval.spec",
+    "Survey": "memeval.surveying",
     "Validity": "memeval.runs",
     "VectorStore": "memeval.stores.vector",
     "Verdict": "memeval.runs",
@@ -116,6 +117,7 @@ _HOMES = {
     "shrink": "memeval.shrinking",
     "summarize": "memeval.summary",
     "summarize_by_tag": "memeval.breakdown",
+    "survey": "memeval.surveying",
     "threshold_curve": "memeval.curves",
     "wear": "memeval.ledger",
     "write_report": "memeval.report",
@@ -237,6 +239,8 @@ if TYPE_CHECKING:
     from memeval.stores.vector import VectorStore as VectorStore
     from memeval.suite import Suite as Suite
     from memeval.summary import summarize as summarize
+    from memeval.surveying import Survey as Survey
+    from memeval.surveying import survey as survey
     from memeval.timeline import HistoryWarning as HistoryWarning
     from memeval.timeline import history as history
     from memeval.timeline import looks as looks

@@ -18,6 +18,9 @@ from memeval.drift_frames import DRIFT_PROBES as DRIFT_PROBES
 from memeval.drift_frames import DRIFT_SCHEMAS
 from memeval.drift_frames import SIZES as SIZES
 from memeval.drift_frames import SLOPES as SLOPES
+from memeval.past_frames import HISTORY as HISTORY
+from memeval.past_frames import KEPT_RUNS as KEPT_RUNS
+from memeval.past_frames import PAST_SCHEMAS
 from memeval.proof_frames import KILLS as KILLS
 from memeval.proof_frames import LOOKS as LOOKS
 from memeval.proof_frames import PROOF_SCHEMAS
@@ -25,6 +28,8 @@ from memeval.proof_frames import RELATIONS as RELATIONS
 from memeval.proof_frames import SABOTEURS as SABOTEURS
 from memeval.proof_frames import SCOPE_PAIRS as SCOPE_PAIRS
 from memeval.proof_frames import VIOLATIONS as VIOLATIONS
+from memeval.store_frames import STORE_SCHEMAS
+from memeval.store_frames import SURVEY as SURVEY
 
 SCHEMA_VERSION = 1
 """Version of the tables; raised when a column changes its name, type or meaning."""
@@ -299,31 +304,6 @@ CHANGES: Schema = (
     Column("reason", "str", "the same in words"),
 )
 
-HISTORY: Schema = (
-    Column("commit", "str", "commit that holds the file", required=True),
-    Column("at", "str", "time of the commit, as ISO 8601"),
-    Column("metric", "str", "name of the metric", required=True),
-    Column("value", "float64", "its value; NA when undefined"),
-    Column("low", "float64", "lower end of the 95 % interval; NA when there is none"),
-    Column("high", "float64", "upper end of the 95 % interval; NA when there is none"),
-    Column("n", "int64", "what the value was taken over"),
-    Column("suite_hash", "str", "which suite; NA where the file does not say"),
-    Column("comparable", "boolean", "measured like the one before it; NA on the first"),
-)
-
-KEPT_RUNS: Schema = (
-    Column("run", "str", "name of the file", required=True),
-    Column("at", "str", "when it was made, UTC, ISO 8601"),
-    Column("store", "str", "name of the store"),
-    Column("verdict", "str", "what it came to"),
-    Column("n_probes", "int64", "probes asked"),
-    Column("recall_all", "float64", "share of positive probes; NA of an invalid suite"),
-    Column("mrr", "float64", "mean of rr over the positive probes; NA of an invalid suite"),
-    Column("leaks", "int64", "leaking records"),
-    Column("suite_hash", "str", "which suite"),
-    Column("commit", "str", "commit of the folder that it was made in; NA outside of git"),
-)
-
 SCHEMAS: dict[str, Schema] = {
     "hits": HITS,
     "calls": CALLS,
@@ -343,8 +323,8 @@ SCHEMAS: dict[str, Schema] = {
     "outcomes": OUTCOMES,
     "comparison": COMPARISON,
     "changes": CHANGES,
-    "history": HISTORY,
-    "kept_runs": KEPT_RUNS,
+    **PAST_SCHEMAS,
     **PROOF_SCHEMAS,
+    **STORE_SCHEMAS,
     **DRIFT_SCHEMAS,
 }

@@ -16,8 +16,8 @@ PACKAGE = Path(memeval.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 MEASURING = (
     "stores", "harness", "runner", "controls", "confirming", "embedders", "diagnosis", "mutation",
-    "mutating", "relations", "relating", "shrinking", "simulate", "simulating", "checkup", "evaluation",
-    "evaluating", "server", "serving",
+    "mutating", "relations", "relating", "shrinking", "surveying", "simulate", "simulating",
+    "checkup", "evaluation", "evaluating", "server", "serving",
 )  # fmt: skip
 FRONT = ("cli", "__main__", "__init__", "pytest_plugin", "pytest_items")  # stand before both wings
 READING = sorted({path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in MODULES}

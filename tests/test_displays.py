@@ -28,6 +28,7 @@ from memeval.comparing.comparability import compare_manifests
 from memeval.controls import Controls
 from memeval.diagnosis import Diagnosis
 from memeval.drift import compare_drift
+from memeval.frames import SURVEY, conform
 from memeval.gap import Gap
 from memeval.ledger import Wear
 from memeval.mutation import Mutation
@@ -80,6 +81,15 @@ def evil_ranks() -> Any:
     return rank_expected([["a"], []], [["a"], ["b"]])
 
 
+def evil_survey() -> me.Survey:
+    told = {"suite": EVIL, "store": EVIL, "version": EVIL, "n_probes": 9}
+    rows = [
+        told | {"verdict": "FAILED", "reason": EVIL},
+        told | {"verdict": "PASS", "controls": "valid", "recall_all": 0.5, "leaks": 2},
+    ]
+    return me.Survey(conform(pd.DataFrame(rows), SURVEY))
+
+
 # Of every class what it shows of hostile texts.
 RESULTS: dict[str, Callable[[], Any]] = {
     "Calls": lambda: me.Calls(({"cases": [EVIL]},), ((EVIL,),), {EVIL: EVIL}, (EVIL,)),
@@ -103,6 +113,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Simulation": lambda: replace(grown(), manifest={"store": EVIL}),
     "Suite": lambda: run().suite,
     "Summary": lambda: list(run())[0],
+    "Survey": evil_survey,
     "Trend": trend,
     "Validity": lambda: run().validity,
     "Verdict": lambda: Verdict("FAIL", EVIL, EVIL, 1),

@@ -43,6 +43,7 @@ ONE_ROW: dict[str, dict[str, Any]] = {
     "slopes": {"metric": "mrr", "curve": "retention", "verdict": "flat", "p_value": None},
     "checkpoints": {"session": 1, "n_records": 9, "n_kept": None, "n_bytes": None},
     "sizes": {"session": 1, "n_records": 9, "n_kept": None},
+    "survey": {"suite": "s", "store": "sqlite", "verdict": "PASS", "leaks": None},
     "looks": {"look": 1, "at": None, "recall_all": None},
 }
 

@@ -156,6 +156,12 @@ CASES: dict[str, tuple[Callable[..., Axes], Callable[[], Any], Callable[[], Any]
         labelled(plots.plot_survival), lambda: [grown(), grown()],
         lambda: frames.empty(frames.DRIFT_PROBES),
     ),
+    "survey": (
+        plots.plot_survey,
+        lambda: evil(frames.SURVEY, suite=EVIL, store=EVIL, verdict="FAIL", recall_all=0.5,
+                     leaks=2),
+        lambda: frames.empty(frames.SURVEY),
+    ),
     "tags": (
         plots.plot_tags,
         lambda: evil(frames.TAG_SUMMARY, tag=EVIL, n_positive=3, recall_all=0.5),
@@ -172,7 +178,7 @@ DRAWN = {
     "threshold_curve": "threshold_curve", "tag_summary": "tags", "comparison": "comparison",
     "changes": "changes", "history": "history", "kills": "kills", "saboteurs": "kills",
     "scope_pairs": "scopes", "drift": "drift", "drift_probes": "survival", "slopes": "slopes",
-    "checkpoints": "latency_growth", "sizes": "store_size",
+    "checkpoints": "latency_growth", "sizes": "store_size", "survey": "survey",
 }  # fmt: skip
 NOT_DRAWN = {
     "qrels": "what was asked for, not what came of it; plot_hits shows both together",

@@ -128,11 +128,14 @@ def test_the_time_of_emptying_is_told_and_stands_in_no_latency(
     monkeypatch.setattr(collecting, "TOLD_FROM_S", 0.2)
     probes = [Probe(name, "noodles", [Record("r1", "noodles")], ["r1"]) for name in ("a", "b")]
     place = odd.Place("clear")
+    started = time.perf_counter()
     made = run(probes, lambda: ClearingSlowly(place))
+    whole = time.perf_counter() - started
     # Emptied after each of two histories, 0.12 s each time.
     (told,) = [note for note in made.manifest.notes if "emptying" in note]
-    assert 0.2 <= float(told.split(" took ")[1].split(" s")[0]) < 0.6
-    assert made.calls[["write_ms", "cold_ms", "latency_ms"]].max(axis=None) < 100
+    assert 0.2 <= float(told.split(" took ")[1].split(" s")[0]) <= whole + 0.05  # one decimal
+    times = made.calls[["write_ms", "cold_ms", "latency_ms"]].sum(axis=None)
+    assert times / 1000 <= whole - 2 * 0.12  # no part of them, however slow the machine
     quick = run(probes, lambda: odd.Clearing(place))
     assert not [note for note in quick.manifest.notes if "emptying" in note]
 

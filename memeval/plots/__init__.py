@@ -32,6 +32,7 @@ from memeval.plots.scopes import plot_scopes as plot_scopes
 from memeval.plots.sheet import tear_sheet as tear_sheet
 from memeval.plots.slopes import plot_slopes as plot_slopes
 from memeval.plots.summary import plot_summary as plot_summary
+from memeval.plots.survey import plot_survey as plot_survey
 from memeval.plots.survival import plot_survival as plot_survival
 from memeval.plots.tags import plot_tags as plot_tags
 
@@ -60,6 +61,7 @@ __all__ = [
     "plot_slopes",
     "plot_store_size",
     "plot_summary",
+    "plot_survey",
     "plot_survival",
     "plot_tags",
     "plot_threshold_curve",

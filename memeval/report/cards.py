@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from memeval.report import cards_of_drift, cards_of_runs, cards_of_suites
+from memeval.report import cards_of_drift, cards_of_runs, cards_of_suites, survey_rows
 from memeval.report.card import Card
 from memeval.report.layout import WIDTH, paragraph, table
 from memeval.report.templating import render
@@ -27,6 +27,7 @@ CARDS: Mapping[str, Callable[[Any], Card]] = {
     "Shrunk": cards_of_suites.shrunk,
     "Suite": cards_of_suites.suite,
     "Summary": cards_of_runs.summary,
+    "Survey": survey_rows.card,
     "Trend": cards_of_drift.trend,
     "Validity": cards_of_runs.validity,
     "Verdict": cards_of_runs.verdict,
