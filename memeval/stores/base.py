@@ -36,6 +36,14 @@ NAMES: dict[str, str] = {
     "random": "memeval.stores.broken:RandomStore",
     "newest": "memeval.stores.broken:NewestStore",
     "constant": "memeval.stores.broken:ConstantStore",
+    "chroma": "memeval.stores.chroma:ChromaStore",
+    "lancedb": "memeval.stores.lance:LanceStore",
+    "langgraph": "memeval.stores.langgraph:LangGraphStore",
+    "langgraph-sqlite": "memeval.stores.langgraph:by_sqlite",
+    "mem0": "memeval.stores.mem0:Mem0Store",
+    "pgvector": "memeval.stores.pgvector:PgVectorStore",
+    "qdrant": "memeval.stores.qdrant:QdrantStore",
+    "sqlite-vec": "memeval.stores.sqlite_vec:SqliteVecStore",
 }
 
 

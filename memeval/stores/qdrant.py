@@ -1,0 +1,157 @@
+"""Qdrant, in this process."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memeval.record import Hit, Receipt, Record
+from memeval.stores.base import Capabilities
+from memeval.stores.nearest import NearestStore, latest, wanted
+from memeval.stores.needing import needed, version_of
+
+if TYPE_CHECKING:
+    from memeval.embedders.base import Embedder
+
+COLLECTION = "memeval"
+NAMES = uuid.UUID("6f1b7a52-0f6c-5d0e-9c59-5f2a6a4a7f10")
+
+
+class QdrantStore(NearestStore):
+    """A collection of Qdrant's local mode: exact, by cosine, the scope in the payload.
+
+    Parameters
+    ----------
+    embedder : {'table', 'hash', 'minilm'} or Embedder
+        What turns texts into vectors.
+    path : str or Path, optional
+        Folder of the database; by default it is in memory.
+
+    Raises
+    ------
+    StoreError
+        If the extra ``qdrant`` is not installed.
+
+    Notes
+    -----
+    Qdrant takes whole numbers and UUIDs for ids: a record is written under a UUID made of its id,
+    and the id itself stands in the payload. Local mode breaks where threads write while others
+    read, so one lock goes around every call. In a folder each write of it is saved at once, one by
+    one, which takes some 20 ms.
+
+    Examples
+    --------
+    >>> store = QdrantStore()  # doctest: +SKIP
+    >>> store.put(Record("tea", "My favourite tea is lapsang."))  # doctest: +SKIP
+    >>> store.search("a hot drink", k=1, scope="default")  # doctest: +SKIP
+    """
+
+    capabilities = Capabilities(
+        ids="meta",
+        score_order="high",
+        deterministic=True,
+        honours=frozenset({"filter"}),
+        thread_safe=True,
+    )
+
+    def __init__(
+        self, embedder: str | Embedder = "table", *, path: str | Path | None = None
+    ) -> None:
+        super().__init__(embedder)
+        qdrant = needed("qdrant_client", store="qdrant", extra="qdrant")
+        self._models = qdrant.models
+        self.client = qdrant.QdrantClient(":memory:") if path is None else (
+            qdrant.QdrantClient(path=str(path))
+        )  # fmt: skip
+        self._lock = threading.Lock()
+        if not self.client.collection_exists(COLLECTION):
+            size, cosine = self.embedder.dimension, self._models.Distance.COSINE
+            params = self._models.VectorParams(size=size, distance=cosine)
+            self.client.create_collection(COLLECTION, vectors_config=params)
+
+    def put_many(self, records: Iterable[Record]) -> list[Receipt]:
+        """Write several records by one upsert."""
+        kept = list(records)
+        last = latest(kept)
+        points = [
+            self._models.PointStruct(
+                id=_uuid(one.id),
+                vector=vector,
+                payload={
+                    "id": one.id, "scope": one.scope, "text": one.text, "meta": dict(one.meta)
+                },
+            )
+            for one, vector in zip(last, self.vectors(last), strict=True)
+        ]  # fmt: skip
+        if points:
+            with self._lock:
+                self.client.upsert(COLLECTION, points)
+        return [Receipt("stored", (_uuid(one.id),)) for one in kept]
+
+    def search(
+        self,
+        query: str,
+        *,
+        k: int,
+        scope: str,
+        filter: Mapping[str, Any] | None = None,
+        now: datetime | None = None,
+    ) -> list[Hit]:
+        """Return at most k records of the scope, nearest first; the score is the cosine."""
+        vector = self.asked(query, k, scope)
+        if vector is None:
+            return []
+        with self._lock:
+            found = self.client.query_points(
+                COLLECTION, query=vector, limit=k, query_filter=self._filter(scope, filter)
+            ).points
+        return [
+            Hit(point.id, point.payload["text"], point.score,
+                {"id": point.payload["id"], **point.payload["meta"]})
+            for point in found
+        ]  # fmt: skip
+
+    def delete(self, store_id: str, *, scope: str | None = None) -> None:
+        """Delete one record by its UUID, where a scope is given only if it is there."""
+        must = [self._models.HasIdCondition(has_id=[store_id])]
+        must += [] if scope is None else self._filter(scope, None).must
+        with self._lock:
+            self.client.delete(COLLECTION, self._models.Filter(must=must))
+
+    def count(self, scope: str | None = None) -> int:
+        """Count the records of the collection, or of one scope."""
+        within = None if scope is None else self._filter(scope, None)
+        with self._lock:
+            return int(self.client.count(COLLECTION, count_filter=within).count)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.client.close()
+
+    def info(self) -> dict[str, Any]:
+        """Name, version and embedder, for the manifest."""
+        return {
+            "name": type(self).__name__,
+            "version": version_of("qdrant-client"),
+            "embedder": self.embedder.name,
+        }
+
+    def _filter(self, scope: str, filter: Mapping[str, Any] | None) -> Any:
+        models = self._models
+        equal = models.MatchValue(value=scope)
+        must = [models.FieldCondition(key="scope", match=equal)]
+        for key, values in wanted(filter):
+            either = [
+                models.FieldCondition(key=f"meta.{key}", match=models.MatchValue(value=value))
+                for value in values
+            ]
+            must.append(models.Filter(should=either))
+        return models.Filter(must=must)
+
+
+def _uuid(record_id: str) -> str:
+    return str(uuid.uuid5(NAMES, record_id))
