@@ -87,6 +87,7 @@ _HOMES = {
     "evaluate": "memeval.spec",
     "evaluate_request": "memeval.evaluation",
     "export_notebook": "memeval.report.exporting.export",
+    "from_functions": "memeval.stores.callables",
     "history": "memeval.timeline",
     "holdout_gap": "memeval.gap",
     "kept_runs": "memeval.files.keptruns",
@@ -232,6 +233,7 @@ if TYPE_CHECKING:
     from memeval.stores.broken import OracleStore as OracleStore
     from memeval.stores.broken import RandomStore as RandomStore
     from memeval.stores.broken import ShuffledStore as ShuffledStore
+    from memeval.stores.callables import from_functions as from_functions
     from memeval.stores.hybrid import HybridStore as HybridStore
     from memeval.stores.saboteurs import SABOTEURS as SABOTEURS
     from memeval.stores.saboteurs import Saboteur as Saboteur

@@ -12,6 +12,7 @@ import importlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from difflib import get_close_matches
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from memeval.errors import StoreError
@@ -205,7 +206,8 @@ def resolve(name: str | Callable[..., Any]) -> Callable[[], Any]:
     Parameters
     ----------
     name : str or callable
-        A callable is given back as it is.
+        A callable is given back as it is. A text is a short name, a YAML file that declares a
+        store, or ``"package.module:factory"``.
 
     Returns
     -------
@@ -226,14 +228,36 @@ def resolve(name: str | Callable[..., Any]) -> Callable[[], Any]:
         return name
     if not isinstance(name, str):
         raise StoreError(_not_a_factory(name))
+    if name.endswith((".yaml", ".yml")) or (name not in NAMES and ":" not in name):
+        return _declared(name)
     target = NAMES.get(name, name)
     module_name, colon, attribute = target.partition(":")
     if not colon or not module_name or not attribute:
-        raise StoreError(
-            f"store {name!r}: found neither a short name ({', '.join(sorted(NAMES))}) nor "
-            "'package.module:factory'; use one of these, such as my_app.memory:make_store"
-        )
+        raise StoreError(_unknown(name))
     return _import_factory(name, module_name, attribute)
+
+
+def _declared(name: str) -> Callable[[], Any]:
+    """Factory of a store that a YAML file declares: one of your own, or one that ships."""
+    from memeval.stores.declared import load_ready, load_store, ready
+
+    if name.endswith((".yaml", ".yml")):
+        return load_store(name)
+    if name not in ready():
+        raise StoreError(_unknown(name))
+    return load_ready(name)
+
+
+def _unknown(name: str) -> str:
+    from memeval.stores.declared import ready
+
+    near = get_close_matches(name, [*NAMES, *ready()], 1)
+    meant = f"; did you mean {near[0]!r}?" if near else ""
+    return (
+        f"store {name!r}: found neither a short name ({', '.join(sorted(NAMES))}; declared: "
+        f"{', '.join(ready())}), nor FILE.yaml, nor 'package.module:factory'{meant or '; use one'}"
+        f"{'' if meant else ' of these, such as my_app.memory:make_store'}"
+    )
 
 
 def _not_a_factory(found: object) -> str:
