@@ -61,6 +61,7 @@ _HOMES = {
     "Simulation": "memeval.simulation",
     "SqliteStore": "memeval.stores.sqlite",
     "Store": "memeval.stores.base",
+    "StoreCheck": "memeval.storecheck",
     "StoreError": "memeval.errors",
     "Suite": "memeval.suite",
     "Summary": "memeval.spec",
@@ -79,6 +80,7 @@ _HOMES = {
     "candidates": "memeval.mining",
     "check_regression": "memeval.regression",
     "check_relations": "memeval.relations",
+    "check_store": "memeval.storecheck",
     "compare": "memeval.comparison",
     "compare_manifests": "memeval.comparing.comparability",
     "confirm": "memeval.confirming",
@@ -223,6 +225,8 @@ if TYPE_CHECKING:
     from memeval.spec import Summary as Summary
     from memeval.spec import evaluate as evaluate
     from memeval.stats.bootstrap import bca_mean as bca_mean
+    from memeval.storecheck import StoreCheck as StoreCheck
+    from memeval.storecheck import check_store as check_store
     from memeval.stores.base import BaseStore as BaseStore
     from memeval.stores.base import Capabilities as Capabilities
     from memeval.stores.base import Store as Store

@@ -28,6 +28,7 @@ from memeval.proof_frames import RELATIONS as RELATIONS
 from memeval.proof_frames import SABOTEURS as SABOTEURS
 from memeval.proof_frames import SCOPE_PAIRS as SCOPE_PAIRS
 from memeval.proof_frames import VIOLATIONS as VIOLATIONS
+from memeval.store_frames import STORE_CHECKS as STORE_CHECKS
 from memeval.store_frames import STORE_SCHEMAS
 from memeval.store_frames import SURVEY as SURVEY
 

@@ -23,4 +23,15 @@ SURVEY: Schema = (
     Column("latency_p95_ms", "float64", "95 % of the searches took at most this", unit="ms"),
 )
 
-STORE_SCHEMAS: dict[str, Schema] = {"survey": SURVEY}
+CHECKED = ("ok", "finding", "broken", "not_asked")
+
+STORE_CHECKS: Schema = (
+    Column("question", "str", "what was tried", required=True),
+    Column("status", "category", "broken: other than declared", allowed=CHECKED, required=True),
+    Column("found", "str", "what came of it, in words"),
+    Column("declared", "str", "what the store says of itself; NA where it says nothing"),
+    Column("evidence", "str", "what was seen; NA where there is nothing to add"),
+    Column("next_step", "str", "what to do, in one sentence; NA where there is nothing to do"),
+)
+
+STORE_SCHEMAS: dict[str, Schema] = {"survey": SURVEY, "store_checks": STORE_CHECKS}

@@ -11,7 +11,7 @@ from mcp.server import MCPServer
 KIND = sys.argv[1]
 server = MCPServer("test-memory")
 kept: dict[tuple[str, str], str] = {}
-print("the server is up", file=sys.stderr, flush=True)
+sys.stderr.write("the server is up\n")
 
 
 def ranked(scope: str, query: str) -> list[tuple[str, str, int]]:
@@ -48,7 +48,8 @@ else:
         if query == "HANG":
             time.sleep(60)
         if query == "DIE":
-            print("out of memory", file=sys.stderr, flush=True)
+            sys.stderr.write("out of memory\n")
+
             sys.stderr.flush()
             import os
 

@@ -360,6 +360,54 @@ def test_mem0_refuses_blank_queries_and_blanks_in_users(mem0):
         mem0.put(Record("b", "tea", "ana maria"))
 
 
+def test_mem0_moves_a_record_that_is_written_to_another_scope(mem0):
+    mem0.put(Record("a", "My tea is lapsang.", "ana"))
+    mem0.put(Record("a", "My tea is assam.", "bo"))
+    assert ids(mem0, "tea", scope="ana") == []
+    assert [hit.text for hit in mem0.search("tea", k=5, scope="bo")] == ["My tea is assam."]
+
+
+def test_mem0_with_infer_tells_what_came_of_a_text(make):
+    if lacking("mem0"):
+        pytest.skip(f"not installed: {', '.join(lacking('mem0'))}")
+
+    class Scripted:
+        """Answers as mem0 does whose model splits a text, and then remembers nothing."""
+
+        answers = [[{"id": "m1", "memory": "likes tea", "event": "ADD"},
+                    {"id": "m2", "memory": "has a van", "event": "ADD"}], []]  # fmt: skip
+
+        def add(self, text, *, user_id, metadata, infer):
+            assert infer and metadata == {"memeval_id": "r1"}
+            return {"results": self.answers.pop(0)}
+
+    store = make("mem0", memory=Scripted(), infer=True)
+    assert store.capabilities.rewrites and store.capabilities.dedupes
+    receipt = store.put(Record("r1", "I like tea and have a van."))
+    assert (receipt.outcome, receipt.store_ids) == ("split", ("m1", "m2"))
+    assert receipt.texts == ("likes tea", "has a van")
+    assert store.put(Record("r1", "I like tea.")).outcome == "merged"
+
+
+def test_mem0_that_is_async_is_refused():
+    class Async:
+        async def add(self, text):
+            return {}
+
+    with pytest.raises(StoreError, match="is an AsyncMemory"):
+        resolve("mem0")(memory=Async())
+
+
+def test_langgraph_asks_a_store_of_yours_whatever_the_query(make):
+    if lacking("langgraph"):
+        pytest.skip("not installed: langgraph")
+    memory = importlib.import_module("langgraph.store.memory")
+    store = make("langgraph", store=memory.InMemoryStore())
+    assert store.capabilities.score_order is None and store.info()["embedder"] == "of the store"
+    store.put(Record("r1", TEXTS[2]))
+    assert ids(store, "?!") == ["r1"]
+
+
 def test_mem0_with_infer_needs_a_memory_with_a_model():
     with pytest.raises(StoreError, match="infer=True asks a model, and there is none"):
         resolve("mem0")(infer=True)

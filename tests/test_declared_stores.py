@@ -146,7 +146,7 @@ def test_what_is_not_declared_the_store_does_not_have(service):
     store = resolve(service.file)()
     assert not hasattr(store, "delete") and not hasattr(store, "count")
     store.close()
-    with pytest.raises(StoreError, match="share their records"):  # it is one place, whatever is declared
+    with pytest.raises(StoreError, match="share their records"):  # it is one place
         me.run(PROBES, service.file)
 
 

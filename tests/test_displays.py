@@ -28,7 +28,7 @@ from memeval.comparing.comparability import compare_manifests
 from memeval.controls import Controls
 from memeval.diagnosis import Diagnosis
 from memeval.drift import compare_drift
-from memeval.frames import SURVEY, conform
+from memeval.frames import STORE_CHECKS, SURVEY, conform
 from memeval.gap import Gap
 from memeval.ledger import Wear
 from memeval.mutation import Mutation
@@ -90,6 +90,12 @@ def evil_survey() -> me.Survey:
     return me.Survey(conform(pd.DataFrame(rows), SURVEY))
 
 
+def evil_check() -> me.StoreCheck:
+    told = {"found": EVIL, "declared": EVIL, "evidence": EVIL, "next_step": EVIL}
+    rows = [told | {"question": EVIL, "status": "broken"}, {"question": "k", "status": "ok"}]
+    return me.StoreCheck(conform(pd.DataFrame(rows), STORE_CHECKS), EVIL)
+
+
 # Of every class what it shows of hostile texts.
 RESULTS: dict[str, Callable[[], Any]] = {
     "Calls": lambda: me.Calls(({"cases": [EVIL]},), ((EVIL,),), {EVIL: EVIL}, (EVIL,)),
@@ -111,6 +117,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Shape": lambda: replace(grown().latency, reason=EVIL),
     "Shrunk": lambda: me.Shrunk(run().suite[0], "leaked", 300, 2, 9, False),
     "Simulation": lambda: replace(grown(), manifest={"store": EVIL}),
+    "StoreCheck": evil_check,
     "Suite": lambda: run().suite,
     "Summary": lambda: list(run())[0],
     "Survey": evil_survey,

@@ -44,6 +44,7 @@ ONE_ROW: dict[str, dict[str, Any]] = {
     "checkpoints": {"session": 1, "n_records": 9, "n_kept": None, "n_bytes": None},
     "sizes": {"session": 1, "n_records": 9, "n_kept": None},
     "survey": {"suite": "s", "store": "sqlite", "verdict": "PASS", "leaks": None},
+    "store_checks": {"question": "ids", "status": "ok", "declared": None},
     "looks": {"look": 1, "at": None, "recall_all": None},
 }
 

@@ -186,6 +186,7 @@ NOT_DRAWN = {
     "tags": "a list of words; plot_tags shows what they come to",
     "faults": "sentences to be read one by one",
     "candidates": "sentences to be read one by one",
+    "store_checks": "sentences to be read one by one",
     "overlap": "one number a probe, an aid to write paraphrases: the table is sorted by it",
     "outcomes": "one side of a comparison; plot_changes shows both",
     "kept_runs": "a directory of files",

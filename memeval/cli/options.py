@@ -116,7 +116,7 @@ def add_store(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         "--store",
         type=filled,
         metavar="NAME",
-        help="short name (sqlite, vector, hybrid ...) or package.module:factory "
+        help="short name (sqlite, vector, chroma ...), FILE.yaml or package.module:factory "
         "(default: store of [tool.memeval] in pyproject.toml, else sqlite)",
     )
     group.add_argument(

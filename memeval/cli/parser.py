@@ -12,6 +12,7 @@ from memeval.checks.kinds import nearest
 from memeval.cli import (
     accept,
     add,
+    check_store,
     compare,
     control,
     convert,
@@ -42,6 +43,7 @@ VERBS: dict[str, ModuleType] = {
     "accept": accept,
     "evaluate": evaluate,
     "serve": serve,
+    "check-store": check_store,
     "convert": convert,
     "lint": lint,
     "add": add,

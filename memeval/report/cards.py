@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from memeval.report import cards_of_drift, cards_of_runs, cards_of_suites, survey_rows
+from memeval.report import (
+    cards_of_drift,
+    cards_of_runs,
+    cards_of_suites,
+    check_rows,
+    survey_rows,
+)
 from memeval.report.card import Card
 from memeval.report.layout import WIDTH, paragraph, table
 from memeval.report.templating import render
@@ -25,6 +31,7 @@ CARDS: Mapping[str, Callable[[Any], Card]] = {
     "Ranks": cards_of_runs.ranks,
     "Shape": cards_of_drift.shape,
     "Shrunk": cards_of_suites.shrunk,
+    "StoreCheck": check_rows.card,
     "Suite": cards_of_suites.suite,
     "Summary": cards_of_runs.summary,
     "Survey": survey_rows.card,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from memeval.record import Hit, Receipt, Record
 from memeval.stores.base import Capabilities
 from memeval.stores.nearest import NearestStore, stored
 from memeval.stores.needing import needed, version_of
+from memeval.stores.sqlite_rows import check_question
 
 if TYPE_CHECKING:
     from memeval.embedders.base import Embedder
@@ -56,7 +58,11 @@ class LangGraphStore(NearestStore):
         super().__init__(embedder)
         self._base = needed("langgraph.store.base", store="langgraph", extra="langgraph")
         self._closing = contextlib.ExitStack()
+        self._asked: tuple[str, list[float]] | None = None
         self.store = store
+        if store and getattr(store, "index_config", None) is None:
+            self.capabilities = replace(self.capabilities, score_order=None)  # it gives no score
+        self._embeds = not store
         if store is None:
             memory = needed("langgraph.store.memory", store="langgraph", extra="langgraph")
             self.store = memory.InMemoryStore(index=self.index())
@@ -65,6 +71,9 @@ class LangGraphStore(NearestStore):
         """How a store of LangGraph embeds: the text of a record alone."""
 
         def embed(texts: Sequence[str]) -> list[list[float]]:
+            asked = self._asked
+            if asked is not None and list(texts) == [asked[0]]:
+                return [asked[1]]  # looked at just now, before the store was asked
             found: list[list[float]] = self.embedder.inner.embed(list(texts)).tolist()
             return found
 
@@ -94,10 +103,19 @@ class LangGraphStore(NearestStore):
         now: datetime | None = None,
     ) -> list[Hit]:
         """Return at most k records of the scope, nearest first; the score is the store's own."""
-        if self.asked(query, k, scope) is None:
+        if not self._can_ask(query, k, scope):
             return []
         found = self.store.search(_namespace(scope), query=query, limit=k)
         return [_hit(item) for item in found]
+
+    def _can_ask(self, query: str, k: int, scope: str) -> bool:
+        """Whether there is a vector to ask with; a store of yours sees to that itself."""
+        if not self._embeds:
+            check_question(query, k, scope)
+            return True
+        vector = self.asked(query, k, scope)
+        self._asked = None if vector is None else (query, vector)
+        return vector is not None
 
     def delete(self, store_id: str, *, scope: str) -> None:
         """Delete one record of a scope."""
@@ -113,7 +131,7 @@ class LangGraphStore(NearestStore):
             "name": type(self).__name__,
             "version": version_of("langgraph"),
             "store": type(self.store).__name__,
-            "embedder": self.embedder.name,
+            "embedder": self.embedder.name if self._embeds else "of the store",
         }
 
 
@@ -142,7 +160,7 @@ class AsyncLangGraphStore(LangGraphStore):
         now: datetime | None = None,
     ) -> list[Hit]:
         """Return at most k records of the scope, nearest first; the score is the store's own."""
-        if self.asked(query, k, scope) is None:
+        if not self._can_ask(query, k, scope):
             return []
         return [_hit(item) for item in await self.store.asearch(
             _namespace(scope), query=query, limit=k

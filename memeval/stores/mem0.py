@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
 from memeval.errors import StoreError
@@ -43,17 +44,18 @@ class Mem0Store(BaseStore):
     Raises
     ------
     StoreError
-        If the extra ``mem0`` is not installed, or ``infer`` is asked for without a memory.
+        If the extra ``mem0`` is not installed, ``infer`` is asked for without a memory, or the
+        memory is an ``AsyncMemory``.
 
     Notes
     -----
     mem0 gives every memory an id of its own, so ours goes along as metadata, and `put` gives the
     ids of mem0. A second `put` of an id is an ``update`` where one memory came of the first; with
     ``infer`` mem0 only ever adds, merges exact copies, and may make several memories of one text,
-    or none. Its ``user_id`` is trimmed and ``*`` stands for every user: both are told as they are
-    found, and not worked around. It refuses a blank query. Telemetry is turned off, unless you
-    have set ``MEM0_TELEMETRY``, and its folder is a temporary one, unless you have set
-    ``MEM0_DIR``.
+    or none; none is told as merged, whatever the reason. Its ``user_id`` is trimmed and ``*``
+    stands for every user: both are told as they are found, and not worked around. It refuses a
+    blank query. Telemetry is turned off, unless you have set ``MEM0_TELEMETRY``, and its folder
+    is a temporary one, unless you have set ``MEM0_DIR``.
 
     Examples
     --------
@@ -75,6 +77,10 @@ class Mem0Store(BaseStore):
                 "infer=True asks a model, and there is none; pass memory=Memory.from_config(...) "
                 "with a model of yours"
             )
+        if memory is not None and iscoroutinefunction(memory.add):
+            raise StoreError(
+                "memory is an AsyncMemory, wanted a Memory; make one of the same settings"
+            )
         self.infer = infer
         self.capabilities = Capabilities(
             ids="meta",
@@ -85,7 +91,7 @@ class Mem0Store(BaseStore):
             honours=frozenset({"filter"}),
         )
         self._search_options = {} if threshold is None else {"threshold": threshold}
-        self._ids: dict[str, tuple[str, ...]] = {}
+        self._ids: dict[str, tuple[str, tuple[str, ...]]] = {}
         self._own = memory is None
         self.embedder_name = "of the memory"
         if memory is None:
@@ -94,16 +100,18 @@ class Mem0Store(BaseStore):
 
     def put(self, record: Record) -> Receipt:
         """Write one record; the receipt has what mem0 made of it."""
-        before = self._ids.get(record.id, ())
+        scope, before = self._ids.get(record.id, ("", ()))
         if len(before) == 1 and not self.infer:
-            self.memory.update(before[0], text=record.text, metadata=_meta(record))
-            return Receipt("stored", before)
+            if scope == record.scope:
+                self.memory.update(before[0], text=record.text, metadata=_meta(record))
+                return Receipt("stored", before)
+            self.delete(before[0])  # an update keeps the user, and it is another's now
         told = self.memory.add(
             record.text, user_id=record.scope, metadata=_meta(record), infer=self.infer
         )
         made = [item for item in told["results"] if item.get("event", "ADD") != "NONE"]
         ids = tuple(str(item["id"]) for item in made)
-        self._ids[record.id] = ids
+        self._ids[record.id] = (record.scope, ids)
         if not ids:
             return Receipt("merged", ())
         texts = tuple(str(item["memory"]) for item in made)
@@ -135,7 +143,7 @@ class Mem0Store(BaseStore):
     def delete(self, store_id: str) -> None:
         """Delete one memory by the id of mem0."""
         self.memory.delete(store_id)
-        self._ids = {ours: ids for ours, ids in self._ids.items() if store_id not in ids}
+        self._ids = {ours: told for ours, told in self._ids.items() if store_id not in told[1]}
 
     def close(self) -> None:
         """Let go of a memory that was made here."""

@@ -197,6 +197,6 @@ def loading_sqlite(store: str) -> Any:
     except StoreError as error:
         raise StoreError(
             f"store {store!r}: the sqlite3 of this Python loads no extensions, and there is no "
-            "pysqlite3 in its place; use a Python built with --enable-loadable-sqlite-extensions, "
-            "or pip install pysqlite3-binary"
+            "pysqlite3 in its place; use a Python that was built to load them, or pip install "
+            "pysqlite3-binary"
         ) from error

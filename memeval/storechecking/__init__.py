@@ -1,0 +1,1 @@
+"""The questions of a store check, and how they are tried."""
