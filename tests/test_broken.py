@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from math import comb
 from statistics import mean
@@ -12,7 +13,7 @@ import pytest
 
 from memeval.errors import StoreError
 from memeval.probe import Probe
-from memeval.record import Hit, Record
+from memeval.record import Hit, Receipt, Record
 from memeval.runner import run
 from memeval.stores.base import Capabilities, resolve
 from memeval.stores.bound import BoundStore, View
@@ -26,6 +27,7 @@ from memeval.stores.broken import (
     ShuffledStore,
     meets,
 )
+from memeval.stores.sqlite import SqliteStore
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -248,3 +250,25 @@ def test_metadata_meets_a_filter_where_every_field_does(
     meta: dict[str, Any], wanted: dict[str, Any] | None, held: bool
 ) -> None:
     assert meets(meta, wanted) is held
+
+
+def test_a_shuffled_store_writes_in_batches_where_the_store_within_does() -> None:
+    class Batching(SqliteStore):
+        written: list[int] = []
+
+        def put_many(self, records: Iterable[Record]) -> list[Receipt]:
+            kept = list(records)
+            self.written.append(len(kept))
+            return super().put_many(kept)
+
+    class OneByOne(Batching):
+        def put(self, record: Record) -> Receipt:  # passing this one by would measure another
+            return super().put(record)
+
+    records = [Record(f"r{n}", "tea") for n in range(4)]
+    for kind, sizes in ((Batching, [4]), (OneByOne, [1, 1, 1, 1])):
+        Batching.written.clear()
+        store = BoundStore(ShuffledStore(kind()))
+        store.put_many(records)
+        assert Batching.written == sizes
+        store.close()

@@ -15,6 +15,7 @@ import yaml
 from memeval import frames
 from memeval.cli import main
 from memeval.loading import load
+from memeval.stores.declared import read_declaration
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -49,6 +50,12 @@ def test_the_probe_that_is_shown_loads(tmp_path: Path) -> None:
     assert load(tmp_path / "shown.yaml")[0].name == "lunch-spot-is-mine"
 
 
+def test_every_declared_store_that_is_shown_can_be_read() -> None:
+    shown = [text for language, text in BLOCKS if language == "yaml" and "kind:" in text]
+    kinds = [read_declaration(text.encode(), "shown.yaml").kind for text in shown]
+    assert kinds == ["http", "mcp", "command"]
+
+
 def test_every_table_lists_the_columns_of_its_schema_in_order() -> None:
     for name, schema in frames.SCHEMAS.items():
         row = re.search(rf"^\| {name} \| .* \| (.*) \|$", README, re.MULTILINE)
@@ -59,7 +66,7 @@ def test_every_table_lists_the_columns_of_its_schema_in_order() -> None:
 def test_every_command_that_the_readme_lists_has_help_with_an_example(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    verbs = sorted(set(re.findall(r"^\| `memeval (\w+)", README, re.MULTILINE)))
+    verbs = sorted(set(re.findall(r"^\| `memeval ([\w-]+)", README, re.MULTILINE)))
     for verb in verbs:
         assert main([verb, "--help"]) == 0
         assert f"memeval {verb}" in capsys.readouterr().out

@@ -130,10 +130,7 @@ class BoundStore:
         The fallback of the base class is none, and neither is one inherited or handed through by a
         store that has a ``put`` of its own: that would pass the new one by.
         """
-        own = getattr(self.inner, "put_many", None)
-        if not callable(own) or getattr(own, "__func__", None) is BaseStore.put_many:
-            return False
-        return _depth(self.inner, "put_many") <= _depth(self.inner, "put")
+        return batching(self.inner)
 
     def put_many(self, records: Sequence[Record]) -> list[Receipt]:
         """Write several records, by the store's own ``put_many`` where it has one."""
@@ -320,6 +317,14 @@ class BoundStore:
         found = finish(call, args, limit, options)
         self.attempt_ms = (time.perf_counter_ns() - started) / 1e6
         return found
+
+
+def batching(store: object) -> bool:
+    """Whether a store has a ``put_many`` of its own; see `BoundStore.batches`."""
+    own = getattr(store, "put_many", None)
+    if not callable(own) or getattr(own, "__func__", None) is BaseStore.put_many:
+        return False
+    return _depth(store, "put_many") <= _depth(store, "put")
 
 
 def _depth(store: object, name: str) -> float:

@@ -17,6 +17,7 @@ from typing import Any
 
 from memeval.record import Hit, Receipt, Record
 from memeval.stores.base import BaseStore, Capabilities, declared
+from memeval.stores.bound import batching
 
 _ABSENT = object()
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -204,6 +205,8 @@ class ShuffledStore:
     def __init__(self, inner: Any, seed: int = 0) -> None:
         self.inner = inner
         self.seed = seed
+        if batching(inner):  # records are handed on as they come, in a batch where the store can
+            self.put_many = inner.put_many
 
     def __getattr__(self, name: str) -> Any:
         if name == "inner":  # not there yet while being copied or unpickled
