@@ -11,7 +11,7 @@ from .timing import Figure
 
 SUBJECTS = (
     "scoring", "frames", "intervals", "harness", "stores", "startup", "parallel", "growth",
-    "history", "compare", "drift", "serving",
+    "history", "compare", "drift", "serving", "adapters",
 )  # fmt: skip
 LEGEND = """\
 Goal >= N: memeval at least N times as fast as the other. Goal <= N: at most N times
