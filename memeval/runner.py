@@ -10,6 +10,7 @@ from typing import Any
 from memeval.checks.kinds import shown
 from memeval.errors import ProbeError, StoreError, WeakSuiteWarning
 from memeval.harness.asking import Options
+from memeval.harness.checked import Check, Checked
 from memeval.harness.collecting import Collector, Progress, haystack_of, histories
 from memeval.harness.histories import Work
 from memeval.harness.parallel import crew, refuse_time_floors, workers
@@ -51,6 +52,7 @@ def run(
     jobs: int = 1,
     progress: Progress | None = None,
     shelf: Shelf | None = None,
+    check: Check | None = None,
 ) -> Run:
     """Ask every probe of a clean store and keep what came back.
 
@@ -105,6 +107,9 @@ def run(
     shelf : Shelf, optional
         Histories that other runs of this store have written; by default a run keeps its own for
         its repeats. What is restored from there was not written: its ``write_ms`` is NA.
+    check : StoreCheck, optional
+        What `memeval.check_store` found of this store: it is used where the store declares nothing,
+        never against what it declares, and goes into the manifest.
 
     Returns
     -------
@@ -155,6 +160,8 @@ def run(
     )
     meter = Meter(max_calls)
     factory = resolve(make_store)
+    if check is not None:
+        factory = check.applied(factory)
     make = options.binding(factory, meter)
     if max_calls is not None:
         _refuse_too_many(suite, max_calls, repeats or 1, repeat_check)
@@ -164,9 +171,10 @@ def run(
         several = crew(n_jobs, Work(suite, checked, options), factory, meter)
     asked = Collector(suite, make, checked, options, repeats, progress, shelf, several)
     tables = asked.tables()
+    manifest = asked.manifest(meter)
     made = Run(
         *tables,
-        manifest=asked.manifest(meter),
+        manifest=factory.noted(manifest) if isinstance(factory, Checked) else manifest,
         suite=suite,
         targets=dict(TARGETS) | dict(targets or {}),
         floors=dict(floors or {}),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 from memeval.cli.console import say
 from memeval.cli.looks import check_ledger
 from memeval.config import Config
-from memeval.errors import MemevalError, ProbeError, StoreError, said
+from memeval.errors import MemevalError, ProbeError, RunFileError, StoreError, said
 
 if TYPE_CHECKING:
     from memeval.suite import Suite
 
+CHECKS = Path(".memeval/stores")
 SHIPPED = "the shipped suite, since there is no ./probes and --probes names none"
 
 
@@ -138,6 +141,49 @@ def failed_last(config: Config) -> frozenset[str]:
 def store_name(args: argparse.Namespace, config: Config) -> str:
     """Name of the store: option, else setting, else the embedded one."""
     return args.store or config.store or "sqlite"
+
+
+def store_of(args: argparse.Namespace, config: Config) -> Callable[[], Any]:
+    """Find the factory of the store that is named, with what a kept check found of it.
+
+    What is found is used where the store declares nothing; both are said.
+    """
+    name = store_name(args, config)
+    factory, path = find_store(name), check_file(name)
+    if getattr(args, "no_store_check", False) or not path.is_file():
+        return factory
+    from memeval.storecheck import StoreCheck
+
+    try:
+        check = StoreCheck.load(path)
+    except RunFileError as error:
+        say(f"passed over: {error}")
+        return factory
+    if check.store != name:  # two names may be written alike
+        return factory
+    applied = check.applied(factory)
+    day = check.created_at.partition("T")[0]
+    say(f"{applied.notes[0]} on {day}, kept in {path.as_posix()}; what it found is used where the "
+        "store declares nothing (--no-store-check leaves it out)", quiet=args.quiet)  # fmt: skip
+    for objection in check.objections:
+        say(objection, quiet=args.quiet)
+    return applied
+
+
+def check_file(name: str) -> Path:
+    """Where the check of a store of this name is kept.
+
+    Examples
+    --------
+    >>> check_file("sqlite").as_posix()
+    '.memeval/stores/sqlite.json'
+    >>> check_file("app.memory:make").as_posix()
+    '.memeval/stores/app.memory_make-90f5c1bd.json'
+    """
+    safe = re.sub(r"[^A-Za-z0-9._-]+", "_", name)[:80].lstrip(".-")
+    if safe != name:
+        safe += f"-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    return CHECKS / f"{safe}.json"
 
 
 def find_store(name: str) -> Callable[[], Any]:

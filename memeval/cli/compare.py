@@ -176,7 +176,7 @@ def _confirmed(made: Comparison, args: argparse.Namespace) -> Comparison:
     from memeval.confirming import confirm
 
     config = load_config()
-    make_store = choosing.find_store(choosing.store_name(args, config))
+    make_store = choosing.store_of(args, config)
     told = {} if args.tolerance is None else {"tolerance": args.tolerance}
     if made.current.run is not None:
         looks.check_ledger(made.current.run.suite, config)

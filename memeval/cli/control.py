@@ -91,7 +91,7 @@ def make_controls(suite: Suite, args: argparse.Namespace, config: Config) -> Con
     """Run the store under test and the broken ones."""
     from memeval.controls import run_controls
 
-    make_store = choosing.find_store(choosing.store_name(args, config))
+    make_store = choosing.store_of(args, config)
     told: dict[str, Any] = choosing.run_options(args, config)
     with progress(STAGES, quiet=args.quiet) as shown:
         return run_controls(suite, make_store, progress=shown, **told)
@@ -99,7 +99,7 @@ def make_controls(suite: Suite, args: argparse.Namespace, config: Config) -> Con
 
 def plan_controls(suite: Suite, args: argparse.Namespace, config: Config) -> int:
     """Say what the controls would take: the store is asked once as it is and once shuffled."""
-    make_store = choosing.find_store(choosing.store_name(args, config))
+    make_store = choosing.store_of(args, config)
     passes = [(args.repeats or 1, not args.no_repeat_check), (1, False)]
     return show_plan(suite, make_store, choosing.run_options(args, config), args, passes)
 
@@ -122,7 +122,7 @@ def check(args: argparse.Namespace, config: Config) -> Relations:
     from memeval.relations import check_relations
 
     suite = choosing.load_suite(args, config) if args.probes else None
-    make_store = choosing.find_store(choosing.store_name(args, config))
+    make_store = choosing.store_of(args, config)
     with progress(("relations",), quiet=args.quiet) as shown:
         return check_relations(
             make_store,

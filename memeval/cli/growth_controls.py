@@ -142,7 +142,7 @@ def judged(suite: Suite, args: argparse.Namespace, config: Config) -> Validity |
 def _run(suite: Suite, args: argparse.Namespace, config: Config) -> Controls:
     from memeval.controls import run_controls
 
-    make_store = choosing.find_store(choosing.store_name(args, config))
+    make_store = choosing.store_of(args, config)
     with progress(control.STAGES, quiet=args.quiet) as shown:
         return run_controls(
             suite,

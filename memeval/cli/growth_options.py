@@ -150,7 +150,7 @@ def key(suite: Suite, args: argparse.Namespace, config: Config) -> dict[str, Any
 
     asked = growth(args, config)
     how = _how(args, seed=asked["seed"])
-    make_store = choosing.find_store(choosing.store_name(args, config))
+    make_store = choosing.store_of(args, config)
     checked = self_check(how.binding(make_store, Meter()), how)
     plan = plan_simulation(suite, **asked)
     return key_of(suite, plan, how, checked, source=source_of(plan, True))
@@ -206,7 +206,7 @@ def show_plan(suite: Suite, args: argparse.Namespace, config: Config) -> int:
 
     plan = plan_simulation(suite, **growth(args, config))
     how = _how(args)
-    make_store = choosing.find_store(choosing.store_name(args, config))
+    make_store = choosing.store_of(args, config)
     checked = self_check(how.binding(make_store, Meter()), how)
     writes, searches = plan.calls
     controls = _controls(suite, args)

@@ -140,7 +140,7 @@ def _mutated(suite: Suite, chosen: Kinds, args: argparse.Namespace, config: Conf
     """Run the store as it is and with each fault; what was done stands in the journal."""
     from memeval.mutation import mutate
 
-    make_store = choosing.find_store(choosing.store_name(args, config))
+    make_store = choosing.store_of(args, config)
     told: dict[str, Any] = choosing.run_options(args, config)
     if args.saboteur:
         told_of = count(len(chosen), "saboteur")
@@ -186,7 +186,7 @@ def _make_home() -> None:
 
 def _plan(suite: Suite, chosen: Kinds, args: argparse.Namespace, config: Config) -> int:
     """Say what it would take at most: histories that can be kept are not written again."""
-    make_store = choosing.find_store(choosing.store_name(args, config))
+    make_store = choosing.store_of(args, config)
     told = choosing.run_options(args, config)
     repeats = args.repeats or (1 if _steady(make_store) else 5)
     asking = [kind for kind in chosen if kind.touches != "answer"]

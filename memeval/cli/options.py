@@ -145,6 +145,11 @@ def add_store(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         help="do not hold answers against what any store owes its caller (scores, ids, texts)",
     )
     group.add_argument(
+        "--no-store-check",
+        action="store_true",
+        help="leave out what 'memeval check-store' has found of this store and kept",
+    )
+    group.add_argument(
         "--opaque-ids", action="store_true", help="give the store ids that say nothing"
     )
     group.add_argument(

@@ -105,7 +105,7 @@ def _make(suite: Suite, html: Path, args: argparse.Namespace, config: Config) ->
         raise MemevalError(f"{out}: found one name for the report and the results; name two files")
     made = control.make_controls(suite, args, config).real
     made = looks.counted(made, config, quiet=args.quiet)
-    make_store = choosing.find_store(choosing.store_name(args, config))
+    make_store = choosing.store_of(args, config)
     made = diagnosed(made, make_store, args)
     simulation = drift.grown(made, make_store, args)
     mutation = killing.mutated(made, make_store, args, config)

@@ -50,7 +50,7 @@ def execute(args: argparse.Namespace) -> int:
     """Run the suite, write its files, print it, and give the exit code of its verdict."""
     config = load_config()
     suite = choosing.choose(choosing.load_suite(args, config), args, config)
-    make_store = choosing.find_store(choosing.store_name(args, config))
+    make_store = choosing.store_of(args, config)
     told = choosing.run_options(args, config)
     if args.dry_run:
         announce(args)

@@ -191,7 +191,7 @@ def _simulated(
     """Grow the store; what was asked stands in the journal."""
     from memeval.simulate import run_simulation
 
-    make_store = choosing.find_store(choosing.store_name(args, config))
+    make_store = choosing.store_of(args, config)
     resume = _may_resume(args)
     with _said_on(), progress(quiet=args.quiet) as shown:
         return run_simulation(

@@ -119,11 +119,6 @@ class Workspace:
         """The one store in which every history has scopes of its own."""
         return self._share()
 
-    def supports(self, name: str) -> bool:
-        """Whether stores of this kind have a method of this name."""
-        with self.clean("supports") as desk:
-            return desk.store.supports(name)
-
     def beside(self, make: Callable[[], BoundStore], store: BoundStore) -> Workspace:
         """Workspace of another thread, in the same store.
 
