@@ -232,6 +232,23 @@ def test_odd_texts_are_kept_as_they_are(name, make):
     assert len(found) >= 3
 
 
+@pytest.mark.parametrize("name", stores("sqlite-vec", "lancedb", "pgvector"))
+def test_a_record_without_a_direction_is_never_found(name, make):
+    store = make(name)
+    store.put_many([*(Record(f"b{n}", "?!") for n in range(5)), Record("r1", TEXTS[2])])
+    assert ids(store, "lapsang tea", k=3) == ["r1"]
+    store.put(Record("r1", "?!"))
+    assert ids(store, "lapsang tea", k=3) == [] and store.count() == 6
+
+
+def test_an_empty_choice_is_met_by_nothing_in_qdrant(make):
+    if lacking("qdrant"):
+        pytest.skip(f"not installed: {', '.join(lacking('qdrant'))}")
+    store = make("qdrant")
+    store.put(Record("r1", TEXTS[2], meta={"type": "note"}))
+    assert ids(store, "tea", filter={"type": []}) == []
+
+
 @pytest.mark.parametrize("name", stores(*NEEDS))
 def test_two_stores_of_a_process_do_not_meet(name, make):
     one, other = make(name), make(name)

@@ -149,7 +149,9 @@ class QdrantStore(NearestStore):
                 models.FieldCondition(key=f"meta.{key}", match=models.MatchValue(value=value))
                 for value in values
             ]
-            must.append(models.Filter(should=either))
+            # An empty choice is met by nothing, and Qdrant would take it for no condition.
+            must.append(models.Filter(should=either) if either else
+                        models.HasIdCondition(has_id=[]))  # fmt: skip
         return models.Filter(must=must)
 
 

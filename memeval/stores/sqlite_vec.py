@@ -103,10 +103,11 @@ class SqliteVecStore(NearestStore):
         made = self._base.execute(
             "INSERT INTO records (id, scope, text, meta) VALUES (?, ?, ?, ?)", row
         )
-        self._base.execute(
-            "INSERT INTO vectors (rowid, scope, vector) VALUES (?, ?, ?)",
-            (made.lastrowid, one.scope, _packed(vector)),
-        )
+        if any(vector):  # zeros have no direction, and would stand first in every answer
+            self._base.execute(
+                "INSERT INTO vectors (rowid, scope, vector) VALUES (?, ?, ?)",
+                (made.lastrowid, one.scope, _packed(vector)),
+            )
 
     def _drop(self, record_id: str, scope: str | None = None) -> None:
         sql = "SELECT n FROM records WHERE id = ?" + ("" if scope is None else " AND scope = ?")

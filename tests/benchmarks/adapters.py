@@ -18,8 +18,8 @@ import httpx
 
 import memeval as me
 from memeval.stores.declared import load_store
+from tests.loopback import Request, serving
 
-from ..loopback import Request, serving
 from .timing import Figure
 
 DECLARED = """
