@@ -214,6 +214,16 @@ def test_a_filter_asks_for_values_and_for_items_of_lists(name, make):
         assert found == wanted.split(), condition
 
 
+@pytest.mark.parametrize("name", stores(*FILTERING))
+def test_what_an_update_leaves_of_the_old_metadata_is_the_stores_own_doing(name, make):
+    store = make(name)
+    store.put(Record("r1", "The tea is lapsang.", meta={"type": "secret"}))
+    store.put(Record("r1", "The tea is lapsang.", meta={"other": "x"}))
+    (hit,) = store.search("tea", k=5, scope="default")
+    # An update of mem0 and an upsert of Chroma add to what is there.
+    assert ("type" in hit.meta) == (name in ("mem0", "chroma")) and hit.meta["other"] == "x"
+
+
 @pytest.mark.parametrize("name", stores(*NEEDS))
 def test_odd_texts_are_kept_as_they_are(name, make):
     store = make(name)

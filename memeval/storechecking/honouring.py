@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from memeval.record import Advance, Record
+from memeval.storechecking.everyday import HOME
 from memeval.storechecking.findings import Finding, Unsupported
-from memeval.storechecking.library import HOME
 from memeval.storechecking.trying import Tried, Trying
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memeval.record import Record
+from memeval.storechecking.everyday import HOME, ODD_TEXTS, TEXTS, library
 from memeval.storechecking.findings import Finding, Unsupported
-from memeval.storechecking.library import HOME, ODD_TEXTS, TEXTS, library
 from memeval.storechecking.trying import Answered, Tried, Trying
 from memeval.text import contains_tokens, tokens
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from memeval.errors import said
 from memeval.record import Record
+from memeval.storechecking.everyday import ODD_QUERIES, library
 from memeval.storechecking.findings import Finding
-from memeval.storechecking.library import ODD_QUERIES, library
 from memeval.storechecking.trying import Tried, Trying
 from memeval.stores.bound import SearchTimeoutError
 from memeval.stores.waiting import StoreExitError

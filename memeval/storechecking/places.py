@@ -7,8 +7,8 @@ from contextlib import closing
 from memeval.errors import said
 from memeval.harness.selfcheck import CANARY, NEIGHBOUR, asked, is_canary, remove
 from memeval.record import Record
+from memeval.storechecking.everyday import HOME, TEXTS
 from memeval.storechecking.findings import Finding, Unsupported
-from memeval.storechecking.library import HOME, TEXTS
 from memeval.storechecking.trying import Trying
 from memeval.stores.bound import BoundStore, View
 

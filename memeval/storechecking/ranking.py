@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from memeval.record import Record
+from memeval.storechecking.everyday import HOME, QUESTIONS, TEXTS, library
 from memeval.storechecking.findings import Finding, Unsupported
-from memeval.storechecking.library import HOME, QUESTIONS, TEXTS, library
 from memeval.storechecking.trying import Answered, Trying
 
 MANY = 30

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from memeval.errors import said
 from memeval.record import Delete, Record
+from memeval.storechecking.everyday import HOME, SCOPES, TEXTS
 from memeval.storechecking.findings import Finding, Unsupported
-from memeval.storechecking.library import HOME, SCOPES, TEXTS
 from memeval.storechecking.trying import Tried, Trying
 
 QUERY = "lapsang tea"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from memeval.contract import key
 from memeval.record import Record
+from memeval.storechecking.everyday import HOME, QUESTIONS, TEXTS, library
 from memeval.storechecking.findings import Finding
-from memeval.storechecking.library import HOME, QUESTIONS, TEXTS, library
 from memeval.storechecking.trying import Answered, Tried, Trying
 
 AGAIN = 5

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from memeval.errors import said
 from memeval.harness.desk import Desk
 from memeval.record import Record
+from memeval.storechecking.everyday import HOME, QUESTIONS, TEXTS, library
 from memeval.storechecking.findings import Finding, Unsupported
-from memeval.storechecking.library import HOME, QUESTIONS, TEXTS, library
 from memeval.storechecking.trying import Answered, Trying
 from memeval.stores.bound import BoundStore, View
 

@@ -13,8 +13,8 @@ from memeval.harness.desk import Desk
 from memeval.harness.options import Options
 from memeval.harness.workspace import Workspace, explained
 from memeval.record import Hit, Op, Record
+from memeval.storechecking.everyday import HOME
 from memeval.storechecking.findings import Finding
-from memeval.storechecking.library import HOME
 from memeval.stores.base import Capabilities
 from memeval.stores.bound import BoundStore, View
 

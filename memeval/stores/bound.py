@@ -18,7 +18,8 @@ from typing import Any
 
 from memeval.errors import StoreError, said
 from memeval.record import Hit, Receipt, Record
-from memeval.stores.base import BaseStore, Capabilities, declared
+from memeval.stores.base import Capabilities, declared
+from memeval.stores.batching import batching
 from memeval.stores.metering import CallLimitError as CallLimitError
 from memeval.stores.metering import Meter as Meter
 from memeval.stores.waiting import SearchTimeoutError as SearchTimeoutError
@@ -317,20 +318,6 @@ class BoundStore:
         found = finish(call, args, limit, options)
         self.attempt_ms = (time.perf_counter_ns() - started) / 1e6
         return found
-
-
-def batching(store: object) -> bool:
-    """Whether a store has a ``put_many`` of its own; see `BoundStore.batches`."""
-    own = getattr(store, "put_many", None)
-    if not callable(own) or getattr(own, "__func__", None) is BaseStore.put_many:
-        return False
-    return _depth(store, "put_many") <= _depth(store, "put")
-
-
-def _depth(store: object, name: str) -> float:
-    """How far up its classes a store finds a method; infinite where it is handed through."""
-    places = [getattr(store, "__dict__", {}), *map(vars, type(store).__mro__)]
-    return next((n for n, names in enumerate(places) if name in names), float("inf"))
 
 
 def _hits(answer: Any) -> list[Hit]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from memeval.record import Hit, Receipt, Record
 from memeval.stores.base import BaseStore, Capabilities, declared
-from memeval.stores.bound import batching
+from memeval.stores.batching import batching
 
 _ABSENT = object()
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)

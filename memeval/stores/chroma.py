@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memeval.errors import StoreError
 from memeval.record import Hit, Receipt, Record
 from memeval.stores.base import Capabilities
 from memeval.stores.nearest import NearestStore, latest, stored, wanted
-from memeval.stores.needing import needed, version_of
+from memeval.stores.needing import needed
 
 if TYPE_CHECKING:
     from memeval.embedders.base import Embedder
@@ -42,8 +41,8 @@ class ChromaStore(NearestStore):
     -----
     All clients in memory of one process share their collections, so each store has a name of its
     own. Chroma searches an approximate index (HNSW). It refuses an empty id, and in metadata empty
-    lists, lists of several kinds and mappings. Its upsert adds metadata to what is there: a key
-    that an update leaves out stays.
+    lists, lists of several kinds and mappings. Its
+    upsert adds metadata to what is there: a key that an update leaves out stays.
 
     Examples
     --------
@@ -52,6 +51,7 @@ class ChromaStore(NearestStore):
     >>> store.search("a hot drink", k=1, scope="default")  # doctest: +SKIP
     """
 
+    distribution = "chromadb"
     capabilities = Capabilities(score_order="high", honours=frozenset({"filter"}), thread_safe=True)
 
     def __init__(
@@ -87,19 +87,10 @@ class ChromaStore(NearestStore):
             )
         return stored(kept)
 
-    def search(
-        self,
-        query: str,
-        *,
-        k: int,
-        scope: str,
-        filter: Mapping[str, Any] | None = None,
-        now: datetime | None = None,
+    def nearest(
+        self, vector: list[float], k: int, scope: str, filter: Mapping[str, Any] | None
     ) -> list[Hit]:
-        """Return at most k records of the scope, nearest first; the score is the cosine."""
-        vector = self.asked(query, k, scope)
-        if vector is None:
-            return []
+        """Ask for the nearest records; the score is the cosine."""
         found = self.collection.query(
             query_embeddings=[vector],
             n_results=k,
@@ -128,14 +119,6 @@ class ChromaStore(NearestStore):
         if self._own is not None:
             self.client.delete_collection(self._own)
             self._own = None
-
-    def info(self) -> dict[str, Any]:
-        """Name, version and embedder, for the manifest."""
-        return {
-            "name": type(self).__name__,
-            "version": version_of("chromadb"),
-            "embedder": self.embedder.name,
-        }
 
 
 def _where(scope: str, filter: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -6,14 +6,13 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memeval.record import Hit, Receipt, Record
 from memeval.stores.base import Capabilities
 from memeval.stores.nearest import NearestStore, latest, stored, wanted
-from memeval.stores.needing import needed, version_of
+from memeval.stores.needing import needed
 
 if TYPE_CHECKING:
     from memeval.embedders.base import Embedder
@@ -50,6 +49,7 @@ class LanceStore(NearestStore):
     >>> store.search("a hot drink", k=1, scope="default")  # doctest: +SKIP
     """
 
+    distribution = "lancedb"
     capabilities = Capabilities(
         score_order="high",
         deterministic=True,
@@ -98,19 +98,10 @@ class LanceStore(NearestStore):
             merge.when_not_matched_insert_all().execute(self._arrow.table(rows, self._schema))
         return stored(kept)
 
-    def search(
-        self,
-        query: str,
-        *,
-        k: int,
-        scope: str,
-        filter: Mapping[str, Any] | None = None,
-        now: datetime | None = None,
+    def nearest(
+        self, vector: list[float], k: int, scope: str, filter: Mapping[str, Any] | None
     ) -> list[Hit]:
-        """Return at most k records of the scope, nearest first; the score is the cosine."""
-        vector = self.asked(query, k, scope)
-        if vector is None:
-            return []
+        """Ask for the nearest records; the score is the cosine."""
         asked = self.table.search(vector).distance_type("cosine")
         asked = asked.where(_where(scope, filter), prefilter=True).limit(k)
         found = asked.select(["id", "text", "meta", "_distance"]).to_list()
@@ -138,14 +129,6 @@ class LanceStore(NearestStore):
         if self._own is not None:
             shutil.rmtree(self._own, ignore_errors=True)
             self._own = None
-
-    def info(self) -> dict[str, Any]:
-        """Name, version and embedder, for the manifest."""
-        return {
-            "name": type(self).__name__,
-            "version": version_of("lancedb"),
-            "embedder": self.embedder.name,
-        }
 
 
 def _quoted(text: str) -> str:

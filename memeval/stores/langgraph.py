@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from memeval.record import Hit, Receipt, Record
 from memeval.stores.base import Capabilities
 from memeval.stores.nearest import NearestStore, stored
-from memeval.stores.needing import needed, version_of
+from memeval.stores.needing import needed
 from memeval.stores.sqlite_rows import check_question
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class LangGraphStore(NearestStore):
     >>> store.search("a hot drink", k=1, scope="default")  # doctest: +SKIP
     """
 
+    distribution = "langgraph"
     capabilities = Capabilities(score_order="high", deterministic=True, thread_safe=True)
 
     def __init__(self, embedder: str | Embedder = "table", *, store: Any = None) -> None:
@@ -127,12 +128,8 @@ class LangGraphStore(NearestStore):
 
     def info(self) -> dict[str, Any]:
         """Name, version, the store within and the embedder, for the manifest."""
-        return {
-            "name": type(self).__name__,
-            "version": version_of("langgraph"),
-            "store": type(self.store).__name__,
-            "embedder": self.embedder.name if self._embeds else "of the store",
-        }
+        embedder = {} if self._embeds else {"embedder": "of the store"}
+        return super().info() | {"store": type(self.store).__name__} | embedder
 
 
 class AsyncLangGraphStore(LangGraphStore):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memeval.record import Receipt, Record
+from memeval.record import Hit, Receipt, Record
 from memeval.stores.base import BaseStore
+from memeval.stores.needing import version_of
 from memeval.stores.sqlite_rows import check_question
 
 if TYPE_CHECKING:
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 class NearestStore(BaseStore):
     """An adapter that embeds texts for a database that looks for the nearest vectors.
+
+    Derive from it, and write `put_many` and `nearest`.
 
     A query in which there is nothing to embed (blank, or marks only) finds nothing: there is no
     vector to ask with. A record of that kind is handed over with a vector of zeros, and what
@@ -26,6 +30,9 @@ class NearestStore(BaseStore):
         What turns texts into vectors, as for `memeval.VectorStore`.
     """
 
+    distribution = ""
+    """What is installed for it, whose version goes into the manifest."""
+
     def __init__(self, embedder: str | Embedder = "table") -> None:
         from memeval.embedders.keeping import keeping
 
@@ -34,6 +41,33 @@ class NearestStore(BaseStore):
     def put(self, record: Record) -> Receipt:
         """Write one record; a second put of an id is an update."""
         return self.put_many([record])[0]
+
+    def search(
+        self,
+        query: str,
+        *,
+        k: int,
+        scope: str,
+        filter: Mapping[str, Any] | None = None,
+        now: datetime | None = None,
+    ) -> list[Hit]:
+        """Return at most k records of the scope, nearest first."""
+        vector = self.asked(query, k, scope)
+        return [] if vector is None else self.nearest(vector, k, scope, filter)
+
+    def nearest(
+        self, vector: list[float], k: int, scope: str, filter: Mapping[str, Any] | None
+    ) -> list[Hit]:
+        """Ask for the records nearest to a vector."""
+        raise NotImplementedError(f"{type(self).__name__} has no nearest; write one")
+
+    def info(self) -> dict[str, Any]:
+        """Name, version and embedder, for the manifest."""
+        return {
+            "name": type(self).__name__,
+            "version": version_of(self.distribution),
+            "embedder": self.embedder.name,
+        }
 
     def vectors(self, records: Sequence[Record]) -> list[list[float]]:
         """Vectors of records, of length 1 or 0."""

@@ -7,14 +7,13 @@ import os
 import secrets
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memeval.errors import StoreError
 from memeval.record import Hit, Receipt, Record
 from memeval.stores.base import Capabilities
 from memeval.stores.nearest import NearestStore, latest, stored, wanted
-from memeval.stores.needing import needed, version_of
+from memeval.stores.needing import needed
 
 if TYPE_CHECKING:
     from memeval.embedders.base import Embedder
@@ -52,6 +51,7 @@ class PgVectorStore(NearestStore):
     >>> store.search("a hot drink", k=1, scope="default")  # doctest: +SKIP
     """
 
+    distribution = "psycopg"
     capabilities = Capabilities(
         score_order="high",
         deterministic=True,
@@ -117,19 +117,10 @@ class PgVectorStore(NearestStore):
             )
         return stored(kept)
 
-    def search(
-        self,
-        query: str,
-        *,
-        k: int,
-        scope: str,
-        filter: Mapping[str, Any] | None = None,
-        now: datetime | None = None,
+    def nearest(
+        self, vector: list[float], k: int, scope: str, filter: Mapping[str, Any] | None
     ) -> list[Hit]:
-        """Return at most k records of the scope, nearest first; the score is the cosine."""
-        vector = self.asked(query, k, scope)
-        if vector is None:
-            return []
+        """Ask for the nearest records; the score is the cosine."""
         told: list[Any] = [_written(vector), scope]
         within = ""
         for key, values in wanted(filter):
@@ -173,11 +164,8 @@ class PgVectorStore(NearestStore):
 
     def info(self) -> dict[str, Any]:
         """Name, versions and embedder, for the manifest."""
-        return {
-            "name": type(self).__name__,
-            "version": f"{self._version}, {version_of('psycopg')}",
-            "embedder": self.embedder.name,
-        }
+        told = super().info()
+        return told | {"version": f"{self._version}, {told['version']}"}
 
 
 def _written(vector: Sequence[float]) -> str | None:

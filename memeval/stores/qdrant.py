@@ -5,14 +5,13 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memeval.record import Hit, Receipt, Record
 from memeval.stores.base import Capabilities
 from memeval.stores.nearest import NearestStore, latest, wanted
-from memeval.stores.needing import needed, version_of
+from memeval.stores.needing import needed
 
 if TYPE_CHECKING:
     from memeval.embedders.base import Embedder
@@ -50,6 +49,7 @@ class QdrantStore(NearestStore):
     >>> store.search("a hot drink", k=1, scope="default")  # doctest: +SKIP
     """
 
+    distribution = "qdrant-client"
     capabilities = Capabilities(
         ids="meta",
         score_order="high",
@@ -92,19 +92,10 @@ class QdrantStore(NearestStore):
                 self.client.upsert(COLLECTION, points)
         return [Receipt("stored", (_uuid(one.id),)) for one in kept]
 
-    def search(
-        self,
-        query: str,
-        *,
-        k: int,
-        scope: str,
-        filter: Mapping[str, Any] | None = None,
-        now: datetime | None = None,
+    def nearest(
+        self, vector: list[float], k: int, scope: str, filter: Mapping[str, Any] | None
     ) -> list[Hit]:
-        """Return at most k records of the scope, nearest first; the score is the cosine."""
-        vector = self.asked(query, k, scope)
-        if vector is None:
-            return []
+        """Ask for the nearest records; the score is the cosine."""
         with self._lock:
             found = self.client.query_points(
                 COLLECTION, query=vector, limit=k, query_filter=self._filter(scope, filter)
@@ -131,14 +122,6 @@ class QdrantStore(NearestStore):
     def close(self) -> None:
         """Let go of the database."""
         self.client.close()
-
-    def info(self) -> dict[str, Any]:
-        """Name, version and embedder, for the manifest."""
-        return {
-            "name": type(self).__name__,
-            "version": version_of("qdrant-client"),
-            "embedder": self.embedder.name,
-        }
 
     def _filter(self, scope: str, filter: Mapping[str, Any] | None) -> Any:
         models = self._models

@@ -7,7 +7,6 @@ import sqlite3
 import struct
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from memeval.errors import StoreError
 from memeval.record import Hit, Receipt, Record
 from memeval.stores.base import Capabilities
 from memeval.stores.nearest import NearestStore, stored, wanted
-from memeval.stores.needing import needed, version_of
+from memeval.stores.needing import needed
 
 if TYPE_CHECKING:
     from memeval.embedders.base import Embedder
@@ -56,6 +55,7 @@ class SqliteVecStore(NearestStore):
     >>> store.search("a hot drink", k=1, scope="default")  # doctest: +SKIP
     """
 
+    distribution = "sqlite-vec"
     capabilities = Capabilities(
         score_order="high", deterministic=True, honours=frozenset({"filter"}), thread_safe=True
     )
@@ -116,19 +116,10 @@ class SqliteVecStore(NearestStore):
             self._base.execute("DELETE FROM vectors WHERE rowid = ?", (n,))
             self._base.execute("DELETE FROM records WHERE n = ?", (n,))
 
-    def search(
-        self,
-        query: str,
-        *,
-        k: int,
-        scope: str,
-        filter: Mapping[str, Any] | None = None,
-        now: datetime | None = None,
+    def nearest(
+        self, vector: list[float], k: int, scope: str, filter: Mapping[str, Any] | None
     ) -> list[Hit]:
-        """Return at most k records of the scope, nearest first; the score is the cosine."""
-        vector = self.asked(query, k, scope)
-        if vector is None:
-            return []
+        """Ask for the nearest records; the score is the cosine."""
         told: list[Any] = [_packed(vector), k, scope]
         clauses = []
         for key, values in wanted(filter):
@@ -164,14 +155,6 @@ class SqliteVecStore(NearestStore):
     def close(self) -> None:
         """Let go of the database."""
         self._base.close()
-
-    def info(self) -> dict[str, Any]:
-        """Name, version and embedder, for the manifest."""
-        return {
-            "name": type(self).__name__,
-            "version": version_of("sqlite-vec"),
-            "embedder": self.embedder.name,
-        }
 
 
 def _packed(vector: Sequence[float]) -> bytes:

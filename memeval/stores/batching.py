@@ -1,0 +1,19 @@
+"""Whether a store writes batches by a method of its own."""
+
+from __future__ import annotations
+
+from memeval.stores.base import BaseStore
+
+
+def batching(store: object) -> bool:
+    """Whether a store has a ``put_many`` of its own; see `BoundStore.batches`."""
+    own = getattr(store, "put_many", None)
+    if not callable(own) or getattr(own, "__func__", None) is BaseStore.put_many:
+        return False
+    return _depth(store, "put_many") <= _depth(store, "put")
+
+
+def _depth(store: object, name: str) -> float:
+    """How far up its classes a store finds a method; infinite where it is handed through."""
+    places = [getattr(store, "__dict__", {}), *map(vars, type(store).__mro__)]
+    return next((n for n, names in enumerate(places) if name in names), float("inf"))
