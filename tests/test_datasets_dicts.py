@@ -42,6 +42,12 @@ def test_each_query_is_scored_or_named(run, qrels):
         assert sorted(ranking) == sorted(run.get(query, {}))
 
 
+def test_scores_that_differ_beyond_32_bits_are_equal():
+    # trec_eval keeps scores as C floats: equal ones go by the greater document id.
+    found = read_dicts({"q": {"a": 1.0 + 1e-12, "b": 1.0, "c": 0.5}}, {"q": {"a": 1}})
+    assert found.rankings == {"q": ["b", "a", "c"]}
+
+
 def test_a_higher_level_asks_for_more_relevance():
     qrels = {"q1": {"a": 1, "b": 2}, "q2": {"a": 1}}
     found = read_dicts({"q1": {"a": 0.1}}, qrels, level=2)

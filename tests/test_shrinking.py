@@ -70,6 +70,21 @@ def test_a_leak_stays_a_leak():
     assert run.leaks == 1 and not run.passed
 
 
+class TwoFaced(Plain):
+    """Gives everything where there is a second scope, and else nothing."""
+
+    def search(self, query, *, k, scope):
+        scopes = {record.scope for record in self.kept.values()}
+        return self.found(query, k, None) if len(scopes) > 1 else []
+
+
+def test_a_smaller_probe_that_fails_in_another_way_is_not_taken():
+    run = me.run([leakable(0)], TwoFaced, check_store=False)
+    small = me.shrink(run, TwoFaced, "leakable-00")
+    # One record alone is missed, which is another failure than the leak.
+    assert small.failure == "leaked" and [op.id for op in small.probe.given] == ["a", "b"]
+
+
 def test_what_is_left_is_a_probe_file_that_fails_alike(tmp_path):
     small = shrunk(positive(0), Capped)
     (tmp_path / "probes.yaml").write_text(small.yaml, encoding="utf-8")

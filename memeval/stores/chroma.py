@@ -41,8 +41,8 @@ class ChromaStore(NearestStore):
     -----
     All clients in memory of one process share their collections, so each store has a name of its
     own. Chroma searches an approximate index (HNSW). It refuses an empty id, and in metadata empty
-    lists, lists of several kinds and mappings. Its
-    upsert adds metadata to what is there: a key that an update leaves out stays.
+    lists, lists of several kinds and mappings. Its upsert adds metadata to what is there: a key
+    that an update leaves out stays.
 
     Examples
     --------
