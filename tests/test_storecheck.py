@@ -12,6 +12,7 @@ import pytest
 import memeval as me
 from memeval.cli import main
 from memeval.errors import StoreError
+from memeval.harness.checked import filled
 from memeval.record import Hit, Receipt
 from memeval.storechecking.questions import QUESTIONS
 from memeval.stores.base import Capabilities
@@ -472,6 +473,20 @@ def test_answers_that_change_are_repeated_five_times():
     assert found.capabilities.deterministic is False and found.broken.empty
     probe = me.Probe("p", "noodles", [me.Record("r1", "Noodles at the red bar.")], ["r1"])
     assert me.run([probe], Chancy, check=found, repeat_check=False).manifest.repeats == 5
+
+
+def test_only_what_is_left_open_is_filled_in():
+    found = Capabilities(scoping="none", score_order="low", deterministic=False)
+    # Nothing declared, and the defaults that the base class hands down: all of it is used.
+    assert filled(None, found) == filled(Capabilities(), found) == found
+    # A declaration stands; that answers change goes in where it says neither.
+    assert filled(Capabilities(score_order="high"), found) == Capabilities(
+        score_order="high", deterministic=False
+    )
+    told = Capabilities(score_order="high", deterministic=True)
+    assert filled(told, found) == told
+    steady = replace(found, deterministic=None)
+    assert filled(Capabilities(score_order="high"), steady) == Capabilities(score_order="high")
 
 
 def test_a_declaration_is_never_overridden():
