@@ -307,6 +307,9 @@ def test_chroma_takes_a_collection_of_your_own(make):
     chromadb = pytest.importorskip("chromadb", reason="not installed: chromadb")
     client = chromadb.EphemeralClient()
     store = make("chroma", client=client, collection="mine-of-memeval")
+    store.put_many([Record(f"r{n}", text) for n, text in enumerate(TEXTS)])
+    store.clear()
+    assert store.count() == 0
     store.put(Record("r1", TEXTS[2]))
     store.close()
     assert client.get_collection("mine-of-memeval").count() == 1

@@ -140,6 +140,13 @@ def test_the_key_stands_in_no_file_no_message_and_no_repr(service, tmp_path, mon
     store.close()
 
 
+def test_secrets_that_are_not_set_are_named_all_at_once(monkeypatch):
+    for name in ("LETTA_URL", "LETTA_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(StoreError, match="letta.yaml: it asks for LETTA_API_KEY, LETTA_URL, want"):
+        resolve("letta")()
+
+
 def test_what_is_not_declared_the_store_does_not_have(service):
     text = Path(service.file).read_text()
     Path(service.file).write_text(text[: text.index("delete:")].replace("namespace", "fresh"))

@@ -47,7 +47,14 @@ class HttpStore(BaseStore):
         httpx = needed("httpx", store=declaration.name, extra="http")
         self.declaration, said = declaration, declaration.said
         self.capabilities = declaration.capabilities
-        self._secrets = [os.environ.get(name, "") for name in sorted(secrets_of(dict(said)))]
+        wanted = sorted(secrets_of(dict(said)))
+        lacking = [name for name in wanted if name not in os.environ]
+        if lacking:
+            raise StoreError(
+                f"{declaration.name}: it asks for {', '.join(lacking)}, wanted in the environment "
+                "and not set there; set it before the run"
+            )
+        self._secrets = [os.environ[name] for name in wanted]
         self._errors = (httpx.HTTPError, httpx.InvalidURL)
         self._client = httpx.Client(
             base_url=filled(said["base"], {}),

@@ -40,7 +40,7 @@ class LanceStore(NearestStore):
     Conditions are texts of SQL, so quotes in a scope or an id are doubled. Metadata is kept as
     JSON, and each of its values once more in a list of tags, which is what a filter looks into. A
     record whose vector is zero has no cosine and is never found. A write is a version of the table
-    and takes some 5 ms, so the table is dropped between probes and not emptied row by row.
+    and takes some 10 ms, so the table is dropped between probes and not emptied row by row.
 
     Examples
     --------

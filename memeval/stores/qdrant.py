@@ -39,8 +39,7 @@ class QdrantStore(NearestStore):
     -----
     Qdrant takes whole numbers and UUIDs for ids: a record is written under a UUID made of its id,
     and the id itself stands in the payload. Local mode breaks where threads write while others
-    read, so one lock goes around every call. In a folder each write of it is saved at once, one by
-    one, which takes some 20 ms.
+    read, so one lock goes around every call. In a folder each write is saved at once.
 
     Examples
     --------
