@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import sys
@@ -11,12 +12,19 @@ import uuid
 from pathlib import Path
 
 import pytest
+import yaml
 
 import memeval as me
 from memeval.errors import StoreError
 from memeval.record import Record
 from memeval.stores.base import resolve
-from memeval.stores.declared import load_ready, load_store, ready
+from memeval.stores.declared import (
+    factory_of,
+    load_ready,
+    load_store,
+    read_declaration,
+    ready,
+)
 from tests.loopback import serving
 
 PROBES = [
@@ -255,6 +263,49 @@ def test_what_is_no_declaration_is_refused(tmp_path, text, wanted):
         load_store(path)
     with pytest.raises(StoreError, match="found no file that can be read"):
         load_store(tmp_path / "none.yaml")
+
+
+ODDITIES = [None, 3, True, "text", [], {}, [[]], {"a": 1}, "{"]
+
+
+def places(said, within=()):
+    for key, value in said.items() if isinstance(said, dict) else enumerate(said):
+        yield (*within, key)
+        if isinstance(value, dict | list):
+            yield from places(value, (*within, key))
+
+
+@pytest.mark.parametrize("kind", ["http", "command", "mcp"])
+def test_whatever_stands_in_a_file_is_a_fault_or_a_store_that_fails_in_words(kind, monkeypatch):
+    monkeypatch.setenv("OUR_TEST_KEY", KEY)
+    told = {
+        "http": yaml.safe_load(OWN.format(base="http://127.0.0.1:1")),
+        "command": {"kind": "command", "command": [sys.executable, "-c", ""], "timeout_s": 5,
+                    "operations": ["put", "search"], "env": ["HOME"]},
+        "mcp": yaml.safe_load(ready()["mcp-server-memory"].read_text()),
+    }[kind]  # fmt: skip
+    refused = 0
+    for *within, last in places(told):
+        for odd in ODDITIES:
+            changed = copy.deepcopy(told)
+            inner = changed
+            for key in within:
+                inner = inner[key]
+            inner[last] = odd
+            try:
+                declared = read_declaration(json.dumps(changed).encode(), "odd.yaml")
+                if kind != "http":  # one process each would take too long
+                    continue
+                store = factory_of(declared)()
+            except StoreError:
+                refused += 1
+                continue
+            with pytest.raises(StoreError):
+                store.put(Record("r1", "tea"))
+            with pytest.raises(StoreError):
+                store.search("tea", k=1, scope="ana")
+            store.close()
+    assert refused > 20
 
 
 PROGRAM = """

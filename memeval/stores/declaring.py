@@ -80,6 +80,11 @@ class Declaring:
         nodes = self.reading.known(self.root, "", (*COMMON, *KEYS[kind]))
         said = {key: self.reading.plain(node, key) for key, node in nodes.items()}
         self.lines = {key: node.line for key, node in nodes.items()}
+        for key, value in said.items():
+            if value is None and key not in VALUES:
+                self._fault(
+                    key, "nothing stands here", "write it, or leave the key out", self.lines[key]
+                )
         self._texts(said, "")
         self._capabilities(said.get("capabilities", {}))
         self._timeout(said.get("timeout_s"))
@@ -100,8 +105,18 @@ class Declaring:
         self._fault("kind", f"found {kind!r:.40}", f"write one of {', '.join(KEYS)}")
         return None
 
+    def _mappings(self, said: Mapping[str, Any], within: str, line: int = 0) -> None:
+        """What must be a mapping: of headers, and of environment variables, to texts."""
+        for key in ("query", "headers", "arguments"):
+            told = said.get(key, {})
+            if not isinstance(told, Mapping):
+                self._fault(f"{within}{key}", f"found {told!r:.40}", "write a mapping", line)
+            elif key == "headers" and not all(isinstance(one, str) for one in told.values()):
+                self._fault(f"{within}{key}", f"found {told!r:.60}", "write texts", line)
+
     def _way_in(self, kind: str, said: Mapping[str, Any]) -> None:
         """How the store is reached."""
+        self._mappings(said, "")
         if kind == "http":
             base = said.get("base")
             if not isinstance(base, str) or not re.match(r"https?://|\{env:\w+\}", base):
@@ -147,6 +162,14 @@ class Declaring:
             line = self.lines.get("capabilities", 0)
             self._fault("capabilities", f"unknown key {wrong[0]!r}", todo, line)
             return
+        flags = {one.name for one in fields(Capabilities) if "bool" in str(one.type)}
+        for key, value in told.items():
+            texts = isinstance(value, str) or (key == "honours" and value and _is_texts(value))
+            if not (value is None or (type(value) is bool if key in flags else texts)):
+                wanted = "true or false" if key in flags else "a word"
+                line = self.lines["capabilities"]
+                self._fault(f"capabilities.{key}", f"found {value!r:.40}", f"write {wanted}", line)
+                return
         listed: dict[str, Any] = {key: frozenset(value) if isinstance(value, list) else value
                   for key, value in told.items()}  # fmt: skip
         try:
@@ -167,6 +190,7 @@ class Declaring:
     def _operation(self, kind: str, name: str, node: Node, said: Any) -> None:
         """One operation: what is sent, and how the answer is read."""
         if not isinstance(said, Mapping):
+            self._fault(name, f"found {said!r:.40}", "write a mapping of what is sent", node.line)
             return
         self.reading.known(node, name, (*REQUEST[kind], *MORE.get(name, ())))
         self._texts(said, f"{name}.")
@@ -180,6 +204,7 @@ class Declaring:
                 f"write one of {', '.join(METHODS)}",
                 node.line,
             )
+        self._mappings(said, f"{name}.", node.line)
         for key in ("path", "query", "headers", "json", "arguments"):
             if key in said:
                 self._template(f"{name}.{key}", said[key], VALUES[name], node.line)
