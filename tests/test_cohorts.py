@@ -33,11 +33,13 @@ from memeval.record import Advance, Consolidate, Delete, Record
 from memeval.runner import run
 from memeval.suite import Suite
 from memeval.text import content_words
+from memeval.words import FUNCTION_WORDS
 
 ROOT = Path(__file__).resolve().parent.parent
 MARCH = datetime(2026, 3, 1, 9, tzinfo=UTC)
 CASES = (str, str.upper, str.lower)
-WORDS = st.text("abcdefgh", min_size=3, max_size=8)
+# No function words: those are left as they stand in another case, "will" for Will.
+WORDS = st.text("abcdefgh", min_size=3, max_size=8).filter(lambda w: w not in FUNCTION_WORDS)
 
 
 @pytest.fixture(scope="module")
