@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
@@ -9,11 +10,13 @@ from typing import Any
 
 from memeval.checks.kinds import shown
 from memeval.errors import ProbeError, StoreError, WeakSuiteWarning
+from memeval.files.journal import check_journal
 from memeval.harness.asking import Options
 from memeval.harness.checked import Check, Checked
 from memeval.harness.collecting import Collector, Progress, haystack_of, histories
 from memeval.harness.histories import Work
 from memeval.harness.parallel import crew, refuse_time_floors, workers
+from memeval.harness.runjournal import RunJournal, key_of
 from memeval.harness.selfcheck import self_check
 from memeval.harness.snapshots import Shelf
 from memeval.probe import Probe
@@ -53,6 +56,8 @@ def run(
     progress: Progress | None = None,
     shelf: Shelf | None = None,
     check: Check | None = None,
+    journal: str | os.PathLike[str] | None = None,
+    resume: bool = False,
 ) -> Run:
     """Ask every probe of a clean store and keep what came back.
 
@@ -110,6 +115,13 @@ def run(
     check : StoreCheck, optional
         What `memeval.check_store` found of this store: it is used where the store declares nothing,
         never against what it declares, and goes into the manifest.
+    journal : path-like, optional
+        A file to which answers are added as they come in, at most a second after (with processes
+        as `jobs`: as chunks are done), and flushed to disk.
+    resume : bool
+        Go on from the journal of a run that stopped: what was asked is not asked again, and the
+        tables are those of a run that never stopped. One of other probes, another store or other
+        options is refused.
 
     Returns
     -------
@@ -125,6 +137,8 @@ def run(
         allow several `jobs`.
     ProbeError
         If the probes are at fault.
+    RunFileError, MemevalError
+        If the journal is of something else or damaged, or cannot be written.
 
     Examples
     --------
@@ -140,6 +154,7 @@ def run(
     refuse_odd(Integral, 1, repeats=repeats, max_calls=max_calls)
     refuse_odd(Integral, 0, seed=seed, retries=retries, allow_errors=allow_errors)
     refuse_odd(Real, 0, settle_s=settle_s, poll_s=poll_s, timeout_s=timeout_s)
+    check_journal(journal, resume)
     suite = Suite.of(probes)
     if not suite:
         raise ProbeError("no probe to ask; give at least one, or load a folder with memeval.load")
@@ -166,12 +181,16 @@ def run(
     if max_calls is not None:
         _refuse_too_many(suite, max_calls, repeats or 1, repeat_check)
     checked = self_check(make, options, search=check_store)
+    kept = None
+    if journal is not None:
+        kept = RunJournal(journal, key_of(suite, checked, options, repeats), resume=resume)
     several = None
     if n_jobs > 1:
-        several = crew(n_jobs, Work(suite, checked, options), factory, meter)
-    asked = Collector(suite, make, checked, options, repeats, progress, shelf, several)
+        done = frozenset() if kept is None else kept.asked
+        several = crew(n_jobs, Work(suite, checked, options, done), factory, meter)
+    asked = Collector(suite, make, checked, options, repeats, progress, shelf, several, kept, meter)
     tables = asked.tables()
-    manifest = asked.manifest(meter)
+    manifest = asked.manifest()
     made = Run(
         *tables,
         manifest=factory.noted(manifest) if isinstance(factory, Checked) else manifest,

@@ -14,6 +14,7 @@ from memeval import frames
 from memeval.cohorts import MOST_COHORTS
 from memeval.environment import environment
 from memeval.files.growthjournal import GrowthJournal
+from memeval.files.journal import check_journal
 from memeval.harness.options import Options
 from memeval.harness.selfcheck import SelfCheck, self_check
 from memeval.probe import Probe
@@ -32,7 +33,6 @@ from memeval.simulating.refusing import (
     check_asking,
     check_bounds,
     check_calls,
-    check_journal,
     taken,
 )
 from memeval.simulating.telling import ASKED, errors_of, key_of, notes_of, source_of

@@ -227,10 +227,22 @@ def test_a_run_is_kept_whole_and_hidden_from_git(app: Path, capsys: Captured) ->
 
 
 def test_a_run_that_cannot_be_kept_is_shown_all_the_same(app: Path, capsys: Captured) -> None:
-    (app / ".memeval").write_text("a file where a folder must be")
+    (app / ".memeval").mkdir()
+    (app / ".memeval" / "runs").write_text("a file where a folder must be")
     assert main(["run", "--store", "my_stores:Words"]) == 2
     out, err = capsys.readouterr()
     assert "recall_all" in out and ".memeval" in err and "bug" not in err
+    assert "'memeval run --resume' with the same options goes on" in err
+    (app / ".memeval" / "runs").unlink()
+    assert main(["run", "--store", "my_stores:Words", "--resume", "--quiet"]) == 0
+    assert len(kept_runs(app)) == 1
+
+
+def test_a_run_of_which_nothing_can_be_kept_is_not_begun(app: Path, capsys: Captured) -> None:
+    (app / ".memeval").write_text("a file where a folder must be")
+    assert main(["run", "--store", "my_stores:Words"]) == 2
+    out, err = capsys.readouterr()
+    assert not out and ".memeval" in err and "bug" not in err
 
 
 def test_no_texts_leaves_the_texts_out_of_every_file(app: Path, capsys: Captured) -> None:

@@ -87,7 +87,8 @@ def test_a_first_line_that_was_torn_begins_it_anew(left: int, tmp_path: Path) ->
     path.write_bytes(head[:left])
     with warned("its first line was cut off, so it is begun anew", left):
         assert GrowthJournal(path, KEY, resume=True).found == {}
-    assert path.read_bytes() == head
+    again, first = (json.loads(line) | {"mark": ""} for line in (path.read_bytes(), head))
+    assert again == first
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from memeval.checks.kinds import nearest
 from memeval.cli import choosing, files, looks, options
 from memeval.cli.console import say, show
 from memeval.cli.forms import show_json, show_mutation
+from memeval.cli.journals import Kept
 from memeval.cli.planning import show_plan
 from memeval.cli.progress import progress
 from memeval.config import Config, load_config
@@ -33,7 +34,7 @@ survivor the probe that is missing is told, in full. Exit code 4: a fault lives
 that every suite must kill, or the suite is invalid; 0: good; 2: could not run."""
 EXAMPLE = "memeval mutate --saboteur null --saboteur random"
 JOURNAL = files.HOME / "mutation.jsonl"
-ON = "'memeval mutate --resume' with the same options goes on where it stopped"
+KEPT = Kept(JOURNAL, "mutate")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -145,43 +146,15 @@ def _mutated(suite: Suite, chosen: Kinds, args: argparse.Namespace, config: Conf
     if args.saboteur:
         told_of = count(len(chosen), "saboteur")
         say(f"chosen: {told_of}; the score is of what was chosen alone", quiet=args.quiet)
-    resume = _may_resume(args)
-    before = _written_at()
-    _make_home()
-    try:
-        with progress(quiet=args.quiet) as shown:
-            made = mutate(
-                suite, make_store, saboteurs=chosen, progress=shown, journal=JOURNAL,
-                resume=resume, **told,
-            )  # fmt: skip
-    except BaseException:
-        if _written_at() not in (None, before):
-            say(ON)
-        raise
-    JOURNAL.unlink(missing_ok=True)
+    resume = KEPT.may_resume(args)
+    files.make_home()
+    with KEPT.said_on(), progress(quiet=args.quiet) as shown:
+        made = mutate(
+            suite, make_store, saboteurs=chosen, progress=shown, journal=JOURNAL,
+            resume=resume, **told,
+        )  # fmt: skip
+    KEPT.forget()
     return made
-
-
-def _written_at() -> int | None:
-    """When the journal was last written; None where there is none."""
-    return JOURNAL.stat().st_mtime_ns if JOURNAL.exists() else None
-
-
-def _may_resume(args: argparse.Namespace) -> bool:
-    there = JOURNAL.exists()
-    if args.resume and not there:
-        say(f"--resume: found no {JOURNAL.as_posix()}, so this is a new one", quiet=args.quiet)
-    if there and not args.resume:
-        say(f"{JOURNAL.as_posix()} of one that stopped is written over", quiet=args.quiet)
-    return bool(args.resume and there)
-
-
-def _make_home() -> None:
-    """Make the folder of the journal, which git does not see."""
-    files.HOME.mkdir(exist_ok=True)
-    ignore = files.HOME / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")
 
 
 def _plan(suite: Suite, chosen: Kinds, args: argparse.Namespace, config: Config) -> int:

@@ -45,10 +45,10 @@ def without_commands(
 
     @functools.wraps(execute)
     def stopped(args: argparse.Namespace) -> int:
-        args.resume = None
+        args.github_token = None
         if args.github:
-            args.resume = secrets.token_hex(16)
-            print(f"::stop-commands::{args.resume}", file=_stream(args), flush=True)
+            args.github_token = secrets.token_hex(16)
+            print(f"::stop-commands::{args.github_token}", file=_stream(args), flush=True)
         code = execute(args)
         _resume(args)
         return code
@@ -62,11 +62,11 @@ def _stream(args: argparse.Namespace) -> TextIO:
 
 def _resume(args: argparse.Namespace) -> None:
     """Let the runner take commands again, after all that was printed so far."""
-    if args.resume is not None:
+    if args.github_token is not None:
         sys.stdout.flush()
         sys.stderr.flush()
-        print(f"::{args.resume}::", file=_stream(args), flush=True)
-        args.resume = None
+        print(f"::{args.github_token}::", file=_stream(args), flush=True)
+        args.github_token = None
 
 
 def publish(annotations: str, summary: str, args: argparse.Namespace) -> None:

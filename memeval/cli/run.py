@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from memeval.cli import choosing, files, looks, options, publishing
 from memeval.cli.console import say
 from memeval.cli.diagnosing import announce, diagnosed
 from memeval.cli.forms import show_run
+from memeval.cli.journals import Kept
 from memeval.cli.planning import show_plan
 from memeval.cli.progress import progress
 from memeval.config import load_config
+from memeval.errors import MemevalError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from memeval.runs import Run
+    from memeval.suite import Suite
 
 HELP = "ask every probe; print metrics, verdict and why probes failed"
 DESCRIPTION = """\
@@ -26,6 +30,7 @@ commit, and keeps the full run in .memeval/runs. Exit code 1 on a leak,
 a broken contract, a floor, or more failed searches than allowed; 4 where the
 suite is invalid."""
 MOST_TOLD = 20
+STOPPED = Kept(files.HOME / "run.jsonl", "run")
 EXAMPLE = "memeval run --store sqlite --floor recall_all=0.5"
 
 
@@ -38,6 +43,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_diagnosis(parser)
     group = parser.add_argument_group("files")
     options.add_files(group)
+    group.add_argument(
+        "--resume",
+        action="store_true",
+        help=f"go on where the last run stopped, by its journal {STOPPED.path.as_posix()}",
+    )
     group.add_argument(
         "--junit", type=options.filled, metavar="FILE", help="JUnit XML, a test case for each probe"
     )
@@ -59,18 +69,40 @@ def execute(args: argparse.Namespace) -> int:
     out = files.check_target(args.out or config.out or files.RESULTS)
     if args.junit is not None:
         files.check_place(args.junit)
-    from memeval.runner import run
-
-    with progress(quiet=args.quiet) as shown:
-        made = run(suite, make_store, progress=shown, **told)
+    made = _asked(suite, make_store, told, args)
     made = looks.counted(made, config, quiet=args.quiet)
     made = diagnosed(made, make_store, args)
     try:
         write_files(made, out, args)
+    except BaseException:
+        if not args.no_texts:
+            say(STOPPED.on)
+        raise
     finally:  # a run that was paid for is shown even where it cannot be kept
         show_run(made, args.format)
+    STOPPED.forget()
     _publish(made, args)
     return made.verdict.exit_code
+
+
+def _asked(
+    suite: Suite, make_store: Callable[[], Any], told: Mapping[str, Any], args: argparse.Namespace
+) -> Run:
+    """Run the suite; what was answered stands in a journal, unless texts are to be in no file."""
+    from memeval.runner import run
+
+    if args.no_texts:
+        if args.resume:
+            raise MemevalError(
+                "--resume goes on from a journal, which holds texts, and --no-texts keeps none; "
+                "leave out one of them"
+            )
+        with progress(quiet=args.quiet) as shown:
+            return run(suite, make_store, progress=shown, **told)
+    resume = STOPPED.may_resume(args)
+    files.make_home()
+    with STOPPED.said_on(), progress(quiet=args.quiet) as shown:
+        return run(suite, make_store, progress=shown, journal=STOPPED.path, resume=resume, **told)
 
 
 def _publish(made: Run, args: argparse.Namespace) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,13 +15,12 @@ from memeval.cli.compare import UNDECIDED
 from memeval.cli.console import say
 from memeval.cli.forms import show_simulation
 from memeval.cli.guard import INTERRUPTED
+from memeval.cli.journals import Kept
 from memeval.cli.progress import progress
 from memeval.config import load_config
 from memeval.errors import MemevalError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from memeval.config import Config
     from memeval.simulation import Simulation
     from memeval.suite import Suite
@@ -43,7 +41,7 @@ so far."""
 EXAMPLE = "memeval simulate --sessions 12 --store sqlite"
 KEPT = files.HOME / "simulations"
 JOURNAL = files.HOME / "simulation.jsonl"
-ON = "'memeval simulate --resume' with the same options goes on where it stopped"
+STOPPED = Kept(JOURNAL, "simulate")
 INVALID = 4
 NOT_COMPARABLE = 5
 SHOWING = frozenset(
@@ -118,13 +116,13 @@ def execute(args: argparse.Namespace) -> int:
     made = _simulated(suite, validity, args, config)
     if not made.manifest["complete"]:
         show_simulation(made, args.format)
-        say(f"interrupted: these are the results so far; {ON}")
+        say(f"interrupted: these are the results so far; {STOPPED.on}")
         return INTERRUPTED
     try:
         _keep(made, args)
     finally:  # what was paid for is shown even where it cannot be kept
         code = _told(made, other, args)
-    JOURNAL.unlink(missing_ok=True)
+    STOPPED.forget()
     return code
 
 
@@ -192,8 +190,8 @@ def _simulated(
     from memeval.simulate import run_simulation
 
     make_store = choosing.store_of(args, config)
-    resume = _may_resume(args)
-    with _said_on(), progress(quiet=args.quiet) as shown:
+    resume = STOPPED.may_resume(args)
+    with STOPPED.said_on(), progress(quiet=args.quiet) as shown:
         return run_simulation(
             suite,
             make_store,
@@ -211,31 +209,6 @@ def _simulated(
             progress=growth_options.with_time(shown),
             validity=validity,
         )
-
-
-@contextmanager
-def _said_on() -> Iterator[None]:
-    """Say how to go on where it stops after something was asked."""
-    before = _written_at()
-    try:
-        yield
-    except BaseException:
-        if _written_at() not in (None, before):
-            say(ON)
-        raise
-
-
-def _written_at() -> int | None:
-    return JOURNAL.stat().st_mtime_ns if JOURNAL.exists() else None
-
-
-def _may_resume(args: argparse.Namespace) -> bool:
-    there = JOURNAL.exists()
-    if args.resume and not there:
-        say(f"--resume: found no {JOURNAL.as_posix()}, so this is a new one", quiet=args.quiet)
-    if there and not args.resume:
-        say(f"{JOURNAL.as_posix()} of one that stopped is written over", quiet=args.quiet)
-    return bool(args.resume and there)
 
 
 def _keep(made: Simulation, args: argparse.Namespace) -> None:

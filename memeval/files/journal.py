@@ -1,17 +1,20 @@
 """What is finished, on disk at once: a line each, so that nothing is done twice after a crash.
 
-The first line says what is done on what; a journal goes on only with the same.
+The first line says what is done on what; a journal goes on only with the same. Each line bears the
+mark of the first, so that what another process adds to the same file meanwhile is left out.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import secrets
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from memeval.checks.kinds import shown
 from memeval.errors import MemevalError, RunFileError
 from memeval.text import visible
 
@@ -72,19 +75,21 @@ class Journal:
         self.beside: Mapping[str, Any] = {} if beside is None else beside
         self._name = name
         self._key = json.loads(json.dumps(key))
+        self._mark: Any = secrets.token_hex(8)
         if not (resume and self._read(read)):
-            head = {"format": name, "version": VERSION, "key": self._key}
+            head = {"format": name, "version": VERSION, "key": self._key, "mark": self._mark}
             self._write("wb", head | ({"beside": beside} if beside else {}))
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Add a line; it is on disk when this returns."""
-        self._write("ab", line)
+        self._write("ab", {"mark": self._mark, **line})
 
     def _write(self, mode: str, line: Mapping[str, Any]) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with open(self.path, mode) as file:
-                file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+                written = json.dumps(line, ensure_ascii=False)
+                file.write(written.encode("utf-8", "surrogatepass") + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
@@ -112,8 +117,11 @@ class Journal:
         head = self._line(lines[0], 1)
         self._refuse_other(head)
         self.beside = head.get("beside", {})
+        self._mark = head.get("mark")
         for number, line in enumerate(lines[1:], start=2):
             told = self._line(line, number)
+            if told.pop("mark", self._mark) != self._mark:
+                continue
             try:
                 read(told)
             except (LookupError, TypeError, ValueError) as error:
@@ -153,6 +161,28 @@ class Journal:
         told = difference(head.get("key"), self._key)
         if told:
             raise RunFileError(f"{self.path} is of something else: {told}; {NEXT}")
+
+
+def check_journal(journal: str | os.PathLike[str] | None, resume: bool) -> None:
+    """Refuse a place where no journal can be, and to go on without one.
+
+    Raises
+    ------
+    MemevalError
+        It says which of the two.
+    """
+    if journal is None and resume:
+        raise MemevalError(
+            "resume is True and no journal is named, wanted the one to go on from; give "
+            "journal=..., or leave resume out"
+        )
+    named = journal is None or isinstance(journal, str | os.PathLike)
+    if not named or (journal is not None and not os.fspath(journal).strip()):
+        raise MemevalError(
+            f"journal is {shown(journal)}, wanted the path of a file; leave it out for none"
+        )
+    if journal is not None and os.path.isdir(journal):
+        raise MemevalError(f"journal is {journal}, a folder, wanted a file; add a name to it")
 
 
 def difference(then: Any, now: Any, name: str = "") -> str:

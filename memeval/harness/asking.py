@@ -102,11 +102,17 @@ class Table:
         """Every record of the history and the haystack, by id."""
         return {name: record for part in self._parts[::-1] for name, record in part.by_id.items()}
 
-    def run(self) -> None:
-        """Write the history once and ask every probe that the store can take."""
+    def run(self, asked: Sequence[Probe] | None = None) -> None:
+        """Write the history once and ask every probe that the store can take.
+
+        Parameters
+        ----------
+        asked : sequence of Probe, optional
+            Ask only these of the history.
+        """
         self.desk.store.tried.clear()
         able: list[Probe] = []
-        for probe in self.probes:
+        for probe in self.probes if asked is None else asked:
             reason = unsupported(probe, self.desk.store)
             if reason is None:
                 able.append(probe)

@@ -43,7 +43,7 @@ class Done:
     rows : Rows
         What was noted.
     meter : Meter
-        Calls that are not counted elsewhere.
+        Calls that it took.
     emptying_s, left_behind : float, int
         As of `memeval.harness.workspace.Workspace`.
     no_snapshot : str or None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import pandas as pd
@@ -22,6 +22,7 @@ from memeval.harness.histories import haystack_of as haystack_of
 from memeval.harness.histories import histories as histories
 from memeval.harness.labels import labelled
 from memeval.harness.parallel import UNGATED
+from memeval.harness.runjournal import Noting, RunJournal
 from memeval.harness.selfcheck import SelfCheck
 from memeval.harness.snapshots import Shelf
 from memeval.haystack import VERSION as GENERATOR_VERSION
@@ -48,6 +49,8 @@ class Collector:
     progress: Progress | None
     shelf: Shelf | None = None
     crew: Crew | None = None
+    journal: RunJournal | None = None
+    meter: Meter = field(default_factory=Meter)
 
     def __post_init__(self) -> None:
         if self.shelf is None and (self.repeats or 1) > 1:
@@ -57,8 +60,11 @@ class Collector:
         self.load = load()
         self.verified: bool | None = None
         self.fingerprint = Fingerprint(cause="no probe was asked")
-        self.work = Work(self.suite, self.checked, self.options)
+        done = frozenset() if self.journal is None else self.journal.asked
+        self.work = Work(self.suite, self.checked, self.options, done)
         self.space = self.work.workspace(self.make)
+        if self.journal is not None:
+            self.rows.extend(self.journal.rows)
 
     def tables(self) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
         """Ask everything, as often as needed, and give hits, calls and qrels."""
@@ -98,19 +104,31 @@ class Collector:
     def _ask(self, repeats: range, wanted: int) -> None:
         """Ask every history as often as told; so many repeats are wanted in all."""
         if self.crew is None:
+            noting = self._noting()
             for repeat in repeats:
                 for n in range(len(self.work.histories)):
-                    self.work.ask(n, repeat, self.space, self.rows, self.shelf)
+                    self.work.ask(
+                        n, repeat, self.space, self.rows if noting is None else noting, self.shelf
+                    )
                     self._tell(n, wanted)
+            if noting is not None:
+                noting.flush()
             return
         made: list[Done] = []
         with closing(self.crew.asked(repeats, self.space, self.shelf)) as outcomes:
             for done in outcomes:
                 made.append(done)
+                if self.journal is not None:
+                    self.journal.add(done.rows, done.meter, done.left_behind, done.emptying_s)
                 for n in [*done.chunk] * len(repeats):
                     self._tell(n, wanted)
         for done in sorted(made, key=lambda done: done.chunk.start):
             self._join(done)
+
+    def _noting(self) -> Noting | None:
+        if self.journal is None:
+            return None
+        return Noting(self.journal, self.rows, self.meter, self.space)
 
     def _tell(self, n: int, repeats: int) -> None:
         self.n_asked += 1
@@ -143,18 +161,16 @@ class Collector:
     def _order(self) -> dict[str, int]:
         return {probe.name: n for n, probe in enumerate(self.suite)}
 
-    def manifest(self, meter: Meter, around: Mapping[str, object] | None = None) -> Manifest:
+    def manifest(self, around: Mapping[str, object] | None = None) -> Manifest:
         """What was measured with what.
 
         Parameters
         ----------
-        meter : Meter
-            Where calls to the store were counted.
         around : mapping, optional
             The environment, where it is known already; to look takes as long as a small run.
         """
         declared, told = self.checked.capabilities, plain(self.checked.info)
-        ks = {probe.k for probe in self.suite}
+        ks, calls = {probe.k for probe in self.suite}, self._calls()
         options = {
             "isolation": self.space.isolation,
             "repeat_check": self.options.repeat_check,
@@ -166,9 +182,9 @@ class Collector:
             "retrieve": self.options.retrieve is not None,
             "is_stale": self.options.is_stale is not None,
             "jobs": 1 if self.crew is None else self.crew.jobs,
-            "puts": meter.puts,
-            "searches": meter.searches,
-            "retried": meter.retries,
+            "puts": calls.puts,
+            "searches": calls.searches,
+            "retried": calls.retries,
         }
         return Manifest(
             schema_version=frames.SCHEMA_VERSION,
@@ -196,6 +212,13 @@ class Collector:
             no_fingerprint=self.fingerprint.cause,
         )
 
+    def _calls(self) -> Meter:
+        """Calls to the store, those of attempts before too."""
+        made = self.meter.copy()
+        if self.journal is not None:
+            made.add(self.journal.before)
+        return made
+
     def _notes(self, declared: Capabilities) -> Iterator[str]:
         if declared.scoping == "none":
             yield "scopes not measured: the store has none"
@@ -208,11 +231,17 @@ class Collector:
         if self.crew is not None:
             yield UNGATED.format(jobs=self.crew.jobs)
             yield from self.crew.notes()
-        if self.space.left_behind:
-            yield f"{self.space.left_behind} records could not be removed from the store"
-        if self.space.emptying_s >= TOLD_FROM_S:
+        left_behind, emptying_s = self.space.left_behind, self.space.emptying_s
+        if self.journal is not None and self.journal.asked:
+            left_behind += self.journal.left_behind
+            emptying_s += self.journal.emptying_s
+            taken = len(self.journal.asked)
+            yield f"{taken} answers are of an attempt that stopped, and stood in its journal"
+        if left_behind:
+            yield f"{left_behind} records could not be removed from the store"
+        if emptying_s >= TOLD_FROM_S:
             yield (
-                f"emptying the store between histories took {self.space.emptying_s:.1f} s in all, "
+                f"emptying the store between histories took {emptying_s:.1f} s in all, "
                 "which no latency holds; a fresh store for each probe needs none"
             )
         if self.shelf is not None and self.shelf.refused is not None:

@@ -44,11 +44,14 @@ class Work:
         What the self check told of the store.
     options : Options
         How to ask.
+    done : frozenset of (str, int)
+        Which probe in which repeat was asked before, and is not asked again.
     """
 
     suite: Suite
     checked: SelfCheck
     options: Options
+    done: frozenset[tuple[str, int]] = frozenset()
 
     @cached_property
     def histories(self) -> list[list[Probe]]:
@@ -73,9 +76,12 @@ class Work:
     def ask(self, n: int, repeat: int, space: Workspace, rows: Rows, shelf: Shelf | None) -> None:
         """Write the history of this number to a clean store, and ask all of its probes."""
         probes, seed = self.histories[n], self.options.seed
+        left = [probe for probe in probes if (probe.name, repeat) not in self.done]
+        if not left:
+            return
         haystack = haystack_of(self.suite, probes, seed, self.foreign)
         with space.clean(f"{seed} {repeat} {probes[0].name}", self._place(probes, shelf)) as desk:
-            Table(desk, probes, haystack, repeat, self.options, rows).run()
+            Table(desk, probes, haystack, repeat, self.options, rows).run(left)
 
     def _place(self, probes: Sequence[Probe], shelf: Shelf | None) -> Place | None:
         """Where this history is kept once it is written, by all that it depends on."""

@@ -144,7 +144,7 @@ def _parcel(pickler: Any, jobs: int, work: Work, factory: Factory) -> Parcel:
                 "needs when it is called, or leave jobs out"
             ) from error
     checked = replace(work.checked, info=plain(work.checked.info))
-    told = Work(_NOBODY, checked, work.options)
+    told = Work(_NOBODY, checked, work.options, work.done)
     return Parcel(
         secrets.token_hex(8),
         os.getpid(),

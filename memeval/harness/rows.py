@@ -6,7 +6,7 @@ holds little more than its tables. Rows can be pickled, and those of several wor
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import pandas as pd
 from memeval import frames
 from memeval.columns import Column
 from memeval.tabulating import array_of, table_of
+from memeval.words import clean
 
 __all__ = ["CALL_FIELDS", "HIT_FIELDS", "Rows"]
 
@@ -105,6 +106,44 @@ class Rows:
         self.n_hits += other.n_hits
         self.n_known += other.n_known
 
+    def to_dict(self) -> dict[str, Any]:
+        """What is noted, as values that JSON can hold."""
+        self._pack()
+        columns = {name: _plain(self._whole(name)) for name in (*HIT_FIELDS, *CALL_FIELDS)}
+        stranger = None if self.stranger is None else clean(self.stranger)
+        counts = (self.unsteady, self.n_hits, self.n_known)
+        return {"columns": columns, "qrels": self._judged(), "counts": counts, "stranger": stranger}
+
+    @classmethod
+    def of_dict(cls, told: Mapping[str, Any]) -> Rows:
+        """Notes again of what `to_dict` gave.
+
+        Raises
+        ------
+        LookupError, TypeError, ValueError
+            If it is nothing like that.
+        """
+        made = cls()
+        made.unsteady, made.n_hits, made.n_known = map(int, told["counts"])
+        made.stranger = told["stranger"]
+        for name, chunks in made._packed.items():
+            chunks.append(array_of(list(told["columns"][name]), _COLUMNS[name]))
+        for fields in ((*HIT_FIELDS,), CALL_FIELDS):
+            if len({len(made._packed[name][0]) for name in fields}) != 1:
+                raise ValueError("columns are not of one length")
+        for probe, record_id, label, group, merged, reason in told["qrels"]:
+            made._qrels[probe, record_id, label, group] = (bool(merged), str(reason))
+        return made
+
+    @property
+    def asked(self) -> Iterator[tuple[str, int]]:
+        """Which probe in which repeat, of each call."""
+        self._pack()
+        return zip(self._whole("probe").tolist(), self._whole("repeat").tolist(), strict=True)
+
+    def __len__(self) -> int:
+        return len(self._calls) + sum(map(len, self._packed["probe"]))
+
     def _pack(self) -> None:
         """Put what came in since the last time into arrays."""
         if not self._calls:
@@ -186,6 +225,14 @@ class Rows:
             objects = [np.asarray(chunk, dtype=object) for chunk in chunks]
             return pd.array(np.concatenate(objects), dtype="str")
         return pd.concat([pd.Series(chunk) for chunk in chunks], ignore_index=True).array
+
+
+def _plain(column: Any) -> list[Any]:
+    """Values of a column, None where there is none; a float that is no number stays one."""
+    if isinstance(column, np.ndarray):
+        listed: list[Any] = column.tolist()
+        return listed
+    return [None if pd.isna(value) else value for value in column.tolist()]
 
 
 def _places(n_hits: Any, turned: Any) -> Any:

@@ -82,7 +82,10 @@ class Lanes:
             self._working += 1
             lane = self._free.pop() if self._free else self._new()
         try:
-            return ask_chunk(self.work, chunk, repeats, lane.space, None)
+            before = lane.meter.copy()
+            done = ask_chunk(self.work, chunk, repeats, lane.space, None)
+            done.meter = lane.meter.since(before)
+            return done
         except Exception as error:  # raised again where the outcomes are read
             return Failed.of(error)
         finally:

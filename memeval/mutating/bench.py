@@ -148,10 +148,10 @@ class Bench:
         )
         make = around.binding(lambda: saboteur(make_inner(), options.seed), meter)
         checked = replace(checked, search_ms=0.0)
-        asked = Unrefused(self.suite, make, checked, around, self.repeats, None, shelf)
+        asked = Unrefused(self.suite, make, checked, around, self.repeats, None, shelf, meter=meter)
         tables = asked.tables()
         around_it = self.identity.manifest.environment  # which no saboteur changes
-        return Run(*tables, manifest=asked.manifest(meter, around_it), suite=self.suite)
+        return Run(*tables, manifest=asked.manifest(around_it), suite=self.suite)
 
     def _patience_s(self, options: Options) -> float:
         """How long writes can take to be found: a fault may hide one for ever."""

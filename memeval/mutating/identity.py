@@ -64,9 +64,9 @@ def recorded(
         tape = Tape()
         make = recording(tape, options, factory, meter)
         checked = self_check(make, options, search=check_store)
-        asked = Collector(suite, make, checked, options, repeats, None, shelf)
+        asked = Collector(suite, make, checked, options, repeats, None, shelf, meter=meter)
         tables = asked.tables()
-        made = Run(*tables, manifest=asked.manifest(meter), suite=suite, **(told or {}))
+        made = Run(*tables, manifest=asked.manifest(), suite=suite, **(told or {}))
         return Bench(suite, factory, options, checked, tape, made, meter=meter)
 
     bench = once(repeats)

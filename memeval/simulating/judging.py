@@ -97,7 +97,7 @@ def _unanswered(suite: Suite) -> Run:
     make = options.binding(NullStore, Meter())
     checked = self_check(make, options, search=False)
     asked = _Unasked(suite, make, checked, options, None, None)
-    return Run(*asked.tables(), manifest=asked.manifest(Meter(), {}), suite=suite)
+    return Run(*asked.tables(), manifest=asked.manifest({}), suite=suite)
 
 
 class _Unasked(Collector):

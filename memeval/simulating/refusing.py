@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
@@ -62,28 +61,6 @@ def check_calls(**options: Callable[..., Any] | None) -> None:
                 f"{name} is {shown(value)}, wanted something to call, such as a function; leave it "
                 "out otherwise"
             )
-
-
-def check_journal(journal: str | os.PathLike[str] | None, resume: bool) -> None:
-    """Refuse a place where no journal can be, and to go on without one.
-
-    Raises
-    ------
-    MemevalError
-        It says which of the two.
-    """
-    if journal is None and resume:
-        raise MemevalError(
-            "resume is True and no journal is named, wanted the one to go on from; give "
-            "journal=..., or leave resume out"
-        )
-    named = journal is None or isinstance(journal, str | os.PathLike)
-    if not named or (journal is not None and not os.fspath(journal).strip()):
-        raise MemevalError(
-            f"journal is {shown(journal)}, wanted the path of a file; leave it out for none"
-        )
-    if journal is not None and os.path.isdir(journal):
-        raise MemevalError(f"journal is {journal}, a folder, wanted a file; add a name to it")
 
 
 def taken(source: SessionSource, n: int) -> tuple[Session, ...]:

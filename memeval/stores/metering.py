@@ -48,6 +48,15 @@ class Meter:
         self.searches += other.searches
         self.retries += other.retries
 
+    def copy(self) -> Meter:
+        """What was counted so far, without the limit."""
+        return Meter(None, self.puts, self.searches, self.retries)
+
+    def since(self, before: Meter) -> Meter:
+        """What was counted since a copy of this meter was made."""
+        calls = (self.puts - before.puts, self.searches - before.searches)
+        return Meter(None, *calls, self.retries - before.retries)
+
 
 class CallLimitError(StoreError):
     """The run asked the store more often than it was allowed to."""
