@@ -96,6 +96,7 @@ _HOMES = {
     "lexical_overlap": "memeval.breakdown",
     "load": "memeval.loading",
     "load_looks": "memeval.ledger",
+    "load_recording": "memeval.recordings",
     "load_run": "memeval.files.runfiles",
     "load_simulation": "memeval.simulation",
     "looks": "memeval.timeline",
@@ -204,6 +205,7 @@ if TYPE_CHECKING:
     from memeval.record import Hit as Hit
     from memeval.record import Receipt as Receipt
     from memeval.record import Record as Record
+    from memeval.recordings import load_recording as load_recording
     from memeval.regression import check_regression as check_regression
     from memeval.relations import Relations as Relations
     from memeval.relations import check_relations as check_relations

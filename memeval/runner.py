@@ -12,18 +12,18 @@ from memeval.checks.kinds import shown
 from memeval.errors import ProbeError, StoreError, WeakSuiteWarning
 from memeval.files.journal import check_journal
 from memeval.harness.asking import Options
-from memeval.harness.checked import Check, Checked
-from memeval.harness.collecting import Collector, Progress, haystack_of, histories
-from memeval.harness.histories import Work
-from memeval.harness.parallel import crew, refuse_time_floors, workers
-from memeval.harness.runjournal import RunJournal, key_of
-from memeval.harness.selfcheck import self_check
+from memeval.harness.checked import Check
+from memeval.harness.collecting import Progress, haystack_of, histories
+from memeval.harness.measuring import Keeping, asked_of_store
+from memeval.harness.parallel import refuse_time_floors, workers
+from memeval.harness.played import asked_of_recording
+from memeval.harness.replaying import Replay
 from memeval.harness.snapshots import Shelf
 from memeval.probe import Probe
 from memeval.record import Record
 from memeval.runs import Run
 from memeval.stores.base import resolve
-from memeval.stores.bound import Meter, View
+from memeval.stores.bound import View
 from memeval.suite import Suite
 from memeval.summary import TARGETS, refuse_unknown
 from memeval.validity import judge
@@ -58,6 +58,7 @@ def run(
     check: Check | None = None,
     journal: str | os.PathLike[str] | None = None,
     resume: bool = False,
+    record: str | os.PathLike[str] | None = None,
 ) -> Run:
     """Ask every probe of a clean store and keep what came back.
 
@@ -67,7 +68,8 @@ def run(
         A suite from `memeval.load` gets its haystack and is judged; a bare list is an ad hoc run
         without haystack, and its validity stays unchecked.
     make_store : callable or str
-        Gives a fresh store; or a short name, or ``"package.module:factory"``.
+        Gives a fresh store; or a short name, or ``"package.module:factory"``; or a recording, as
+        `memeval.load_recording` gives it, of which nothing can be asked that was not recorded.
     retrieve : callable, optional
         ``retrieve(store, view)`` grades a whole pipeline instead of ``store.search``. The view
         has ``query``, ``k``, ``scope``, ``filter`` and ``now``, never what is expected.
@@ -122,6 +124,9 @@ def run(
         Go on from the journal of a run that stopped: what was asked is not asked again, and the
         tables are those of a run that never stopped. One of other probes, another store or other
         options is refused.
+    record : path-like, optional
+        A new file for everything that the store says, to be asked again without it: see
+        `memeval.load_recording`. With `jobs` it takes a store that threads share.
 
     Returns
     -------
@@ -173,27 +178,29 @@ def run(
         settle_s,
         poll_s,
     )
-    meter = Meter(max_calls)
     factory = resolve(make_store)
-    if check is not None:
-        factory = check.applied(factory)
-    make = options.binding(factory, meter)
-    if max_calls is not None:
-        _refuse_too_many(suite, max_calls, repeats or 1, repeat_check)
-    checked = self_check(make, options, search=check_store)
-    kept = None
-    if journal is not None:
-        kept = RunJournal(journal, key_of(suite, checked, options, repeats), resume=resume)
-    several = None
-    if n_jobs > 1:
-        done = frozenset() if kept is None else kept.asked
-        several = crew(n_jobs, Work(suite, checked, options, done), factory, meter)
-    asked = Collector(suite, make, checked, options, repeats, progress, shelf, several, kept, meter)
-    tables = asked.tables()
-    manifest = asked.manifest()
+    if isinstance(factory, Replay):
+        _refuse_beside_replay(journal=journal, record=record, check=check)
+        refuse_time_floors(floors or {}, int(factory.manifest["options"].get("jobs", 1)))
+        tables, manifest = asked_of_recording(suite, factory, options, repeats, progress)
+    else:
+        if max_calls is not None:
+            _refuse_too_many(suite, max_calls, repeats or 1, repeat_check)
+        tables, manifest = asked_of_store(
+            suite,
+            factory if check is None else check.applied(factory),
+            options,
+            Keeping(journal, resume, record),
+            repeats=repeats,
+            max_calls=max_calls,
+            check_store=check_store,
+            jobs=n_jobs,
+            progress=progress,
+            shelf=shelf,
+        )
     made = Run(
         *tables,
-        manifest=factory.noted(manifest) if isinstance(factory, Checked) else manifest,
+        manifest=manifest,
         suite=suite,
         targets=dict(TARGETS) | dict(targets or {}),
         floors=dict(floors or {}),
@@ -206,6 +213,16 @@ def run(
         reasons = "; ".join(validity.reasons)
         warnings.warn(f"the suite is weak: {reasons}", WeakSuiteWarning, stacklevel=2)
     return made.judged(validity)
+
+
+def _refuse_beside_replay(**given: Any) -> None:
+    """Refuse what concerns the asking of a store."""
+    for name, value in given.items():
+        if value is not None:
+            raise StoreError(
+                f"{name} is {shown(value)}, and what is asked is a recording, which cannot take "
+                f"it; leave {name} out, or ask the store itself"
+            )
 
 
 def refuse_odd(kind: Any, least: int, **options: Any) -> None:

@@ -17,7 +17,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 MEASURING = (
     "stores", "harness", "runner", "controls", "confirming", "embedders", "diagnosis", "mutation",
     "mutating", "relations", "relating", "shrinking", "surveying", "simulate", "simulating",
-    "storecheck", "storechecking", "evaluation", "evaluating", "server", "serving",
+    "storecheck", "storechecking", "evaluation", "evaluating", "server", "serving", "recordings",
 )  # fmt: skip
 FRONT = ("cli", "__main__", "__init__", "pytest_plugin", "pytest_items")  # stand before both wings
 READING = sorted({path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in MODULES}

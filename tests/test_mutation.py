@@ -481,6 +481,11 @@ class Noting:
         self.told.append(of)
 
 
+def unmarked(journal: bytes) -> list[Any]:
+    """Its lines without the mark of the run that wrote them."""
+    return [json.loads(line) | {"mark": ""} for line in journal.splitlines()]
+
+
 def test_a_journal_cut_at_any_line_goes_on_to_the_same_tables(tmp_path: Path) -> None:
     whole = tmp_path / "deep" / "mutation.jsonl"
     made = mutated(saboteurs=SMALL, journal=whole)
@@ -495,7 +500,7 @@ def test_a_journal_cut_at_any_line_goes_on_to_the_same_tables(tmp_path: Path) ->
             again = mutated(saboteurs=SMALL, journal=cut, resume=True, progress=Noting(told))
         assert [of[2] for of in told] == [kind.name for kind in SMALL[-left:]]
         assert_same(again, made)
-        assert cut.read_bytes().splitlines() == [line.rstrip(b"\n") for line in lines]
+        assert unmarked(cut.read_bytes()) == unmarked(b"".join(lines))
 
 
 def test_ending_it_by_hand_leaves_a_journal_that_goes_on(tmp_path: Path) -> None:

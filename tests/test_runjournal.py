@@ -430,7 +430,10 @@ def test_the_command_says_what_becomes_of_a_journal(
     assert main(["run"]) == 0
     assert ".memeval/run.jsonl of one that stopped is written over" in capsys.readouterr().err
     assert memeval("--resume", "--no-texts") == 2
-    assert "which holds texts, and --no-texts keeps none" in capsys.readouterr().err
+    assert (
+        "a journal, which holds the answers of the store, and --no-texts keeps none"
+        in capsys.readouterr().err
+    )
 
 
 def test_without_texts_nothing_is_journalled(folder: Path) -> None:

@@ -31,6 +31,10 @@ a broken contract, a floor, or more failed searches than allowed; 4 where the
 suite is invalid."""
 MOST_TOLD = 20
 STOPPED = Kept(files.HOME / "run.jsonl", "run")
+NOT_ASKED_WHY = (
+    "the failed probes are not diagnosed: a recording has the answers of the run alone, and asking "
+    "why takes others; run without --replay to learn the causes"
+)
 EXAMPLE = "memeval run --store sqlite --floor recall_all=0.5"
 
 
@@ -49,6 +53,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help=f"go on where the last run stopped, by its journal {STOPPED.path.as_posix()}",
     )
     group.add_argument(
+        "--record",
+        type=options.filled,
+        metavar="FILE",
+        help="keep everything that the store says in this new file, for --replay",
+    )
+    group.add_argument(
+        "--replay",
+        type=options.filled,
+        metavar="FILE",
+        help="ask a recording and no store: the same answers and times, judged as you say now",
+    )
+    group.add_argument(
         "--junit", type=options.filled, metavar="FILE", help="JUnit XML, a test case for each probe"
     )
     publishing.add_github(parser)
@@ -60,22 +76,26 @@ def execute(args: argparse.Namespace) -> int:
     """Run the suite, write its files, print it, and give the exit code of its verdict."""
     config = load_config()
     suite = choosing.choose(choosing.load_suite(args, config), args, config)
-    make_store = choosing.store_of(args, config)
+    make_store = _replay(args) if args.replay is not None else choosing.store_of(args, config)
     told = choosing.run_options(args, config)
     if args.dry_run:
         announce(args)
         passes = [(args.repeats or 1, not args.no_repeat_check)]
         return show_plan(suite, make_store, told, args, passes)
+    _refuse_without_texts(args)
     out = files.check_target(args.out or config.out or files.RESULTS)
     if args.junit is not None:
         files.check_place(args.junit)
     made = _asked(suite, make_store, told, args)
     made = looks.counted(made, config, quiet=args.quiet)
-    made = diagnosed(made, make_store, args)
+    if args.replay is None:
+        made = diagnosed(made, make_store, args)
+    elif not made.failing.empty and not args.no_diagnose:
+        say(NOT_ASKED_WHY, quiet=args.quiet)
     try:
         write_files(made, out, args)
     except BaseException:
-        if not args.no_texts:
+        if _journalled(args):
             say(STOPPED.on)
         raise
     finally:  # a run that was paid for is shown even where it cannot be kept
@@ -91,18 +111,51 @@ def _asked(
     """Run the suite; what was answered stands in a journal, unless texts are to be in no file."""
     from memeval.runner import run
 
-    if args.no_texts:
-        if args.resume:
-            raise MemevalError(
-                "--resume goes on from a journal, which holds texts, and --no-texts keeps none; "
-                "leave out one of them"
-            )
+    if not _journalled(args):
         with progress(quiet=args.quiet) as shown:
             return run(suite, make_store, progress=shown, **told)
     resume = STOPPED.may_resume(args)
     files.make_home()
     with STOPPED.said_on(), progress(quiet=args.quiet) as shown:
-        return run(suite, make_store, progress=shown, journal=STOPPED.path, resume=resume, **told)
+        made = run(
+            suite, make_store, progress=shown, journal=STOPPED.path, resume=resume,
+            record=args.record, **told,
+        )  # fmt: skip
+    if args.record is not None:
+        say(f"recorded in {args.record}", quiet=args.quiet)
+    return made
+
+
+def _journalled(args: argparse.Namespace) -> bool:
+    """Whether answers are kept as they come in: not where texts are to be in no file."""
+    return args.replay is None and not args.no_texts
+
+
+def _replay(args: argparse.Namespace) -> Callable[[], Any]:
+    """Load a recording; refuse what concerns the asking of a store."""
+    from memeval.recordings import load_recording
+
+    asking = {"--store": args.store, "--record": args.record, "--resume": args.resume or None}
+    for name, value in asking.items():
+        if value is not None:
+            raise MemevalError(
+                f"{name} given beside --replay, which asks no store; leave out one of them"
+            )
+    say(f"replayed: {args.replay}; no store is asked", quiet=args.quiet)
+    return load_recording(args.replay)
+
+
+def _refuse_without_texts(args: argparse.Namespace) -> None:
+    """Refuse files that hold texts where texts are to be in none."""
+    for name, given, what in (
+        ("--resume", args.resume, "goes on from a journal, which"),
+        ("--record", args.record, "writes a recording, which"),
+    ):
+        if given and args.no_texts:
+            raise MemevalError(
+                f"{name} {what} holds the answers of the store, and --no-texts keeps none; leave "
+                "out one of them"
+            )
 
 
 def _publish(made: Run, args: argparse.Namespace) -> None:

@@ -185,6 +185,52 @@ def check_journal(journal: str | os.PathLike[str] | None, resume: bool) -> None:
         raise MemevalError(f"journal is {journal}, a folder, wanted a file; add a name to it")
 
 
+def read_journal(path: str | os.PathLike[str], name: str, wanted: str) -> tuple[Line, list[Line]]:
+    """Read a journal without going on with it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Where it is.
+    name : str
+        What kind of journal it is.
+    wanted : str
+        What to say that was wanted, and what to do, where it is none.
+
+    Returns
+    -------
+    tuple of dict and list of dict
+        Its first line, and those that bear its mark; one that was not finished is left out.
+
+    Raises
+    ------
+    RunFileError
+        If it cannot be read, is none, or is damaged before its end.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise RunFileError(
+            f"cannot read {path} ({error.strerror or error}); wanted {wanted}"
+        ) from error
+    found: list[Line] = []
+    for number, line in enumerate(data.split(b"\n")[:-1], start=1):
+        try:
+            told = json.loads(line)
+        except (ValueError, RecursionError):
+            told = None
+        if not isinstance(told, dict):
+            raise RunFileError(f"{path}, line {number}: cannot be read; wanted {wanted}")
+        found.append(told)
+    head = found[0] if found else {}
+    if head.get("format") != name or head.get("version") != VERSION:
+        raise RunFileError(
+            f"{path}: found {visible(str(head.get('format')), 40)}, version "
+            f"{visible(str(head.get('version')), 20)}; wanted {wanted}, version {VERSION}"
+        )
+    return head, [line for line in found[1:] if line.get("mark") == head.get("mark")]
+
+
 def difference(then: Any, now: Any, name: str = "") -> str:
     """Say where two values first differ; empty where they do not.
 

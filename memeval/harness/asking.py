@@ -142,7 +142,8 @@ class Table:
             self.desk, self.probes, self.options.settle_s, self.options.poll_s
         )
         told = tuple(f"writing: tried again after {error}" for error in self.desk.store.tried)
-        return Written(write_ms, visible_ms, visible, told)
+        written: Written = self.desk.store.wrote(Written(write_ms, visible_ms, visible, told))
+        return written
 
     def _write_all(self) -> float:
         """Write the haystack around the history; milliseconds for the history."""

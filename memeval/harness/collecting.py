@@ -105,11 +105,12 @@ class Collector:
         """Ask every history as often as told; so many repeats are wanted in all."""
         if self.crew is None:
             noting = self._noting()
+            rows = self.rows if noting is None else noting
             for repeat in repeats:
                 for n in range(len(self.work.histories)):
-                    self.work.ask(
-                        n, repeat, self.space, self.rows if noting is None else noting, self.shelf
-                    )
+                    self.work.ask(n, repeat, self.space, rows, self.shelf)
+                    if noting is not None:
+                        noting.end()
                     self._tell(n, wanted)
             if noting is not None:
                 noting.flush()

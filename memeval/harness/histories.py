@@ -80,8 +80,10 @@ class Work:
         if not left:
             return
         haystack = haystack_of(self.suite, probes, seed, self.foreign)
-        with space.clean(f"{seed} {repeat} {probes[0].name}", self._place(probes, shelf)) as desk:
+        tag = f"{seed} {repeat} {probes[0].name}"
+        with space.clean(tag, self._place(probes, shelf)) as desk:
             Table(desk, probes, haystack, repeat, self.options, rows).run(left)
+            desk.store.end(tag)
 
     def _place(self, probes: Sequence[Probe], shelf: Shelf | None) -> Place | None:
         """Where this history is kept once it is written, by all that it depends on."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import threading
 from collections.abc import Callable, Hashable, Sequence
 from datetime import timedelta
 from typing import Any
@@ -16,6 +17,9 @@ from memeval.stores.bound import BoundStore, CallLimitError, Meter, View
 Kept = dict[bytes, Take]
 
 
+_TAPES = threading.Lock()
+
+
 def recording(
     tape: Tape, options: Options, factory: Callable[[], Any], meter: Meter
 ) -> Callable[[], BoundStore]:
@@ -24,7 +28,7 @@ def recording(
     Parameters
     ----------
     tape : Tape
-        Where to; the stores may not be asked by several threads at once.
+        Where to. Several threads may ask, each by a face of its own (`Recording.beside`).
     options : Options
         How the run asks.
     factory : callable
@@ -94,9 +98,21 @@ class Recording(BoundStore):
         return self._go_on(Take()) if self._take is None else self._take
 
     def _go_on(self, take: Take) -> Take:
-        self._take, self._number = take, len(self._tape.takes)
-        self._tape.add(take)
+        with _TAPES:
+            self._take, self._number = take, len(self._tape.takes)
+            self._tape.add(take)
         return take
+
+    def wrote(self, written: Any) -> Any:
+        """Note how the writing went."""
+        self._current().written = written
+        return written
+
+    def end(self, tag: str) -> None:
+        """Let go of the take, which is whole; there is none where nothing was asked."""
+        if self._take is not None:
+            self._tape.end(self._take, tag)
+            self._take = None
 
     def put(self, record: Record) -> Receipt:
         """Write one record."""
@@ -120,7 +136,8 @@ class Recording(BoundStore):
         """Call, and note what it came to; of a write its receipts."""
         take = self._current()
         told: list[Any] = []
-        self._tape.step(take, self._number, key)
+        with _TAPES:
+            self._tape.step(take, self._number, self._tape.key(key))
         take.told.append(told)
         value = self._noted(told, call)
         if read is None:
@@ -165,7 +182,7 @@ class Recording(BoundStore):
     def _told(self, key: Hashable) -> list[Any]:
         """Where answers to a question are noted."""
         take = self._current()
-        return take.answers.setdefault((len(take.told), key), [])
+        return take.answers.setdefault((len(take.told), self._tape.key(key)), [])
 
     def _seen(self, view: View) -> View:
         """What the store gets to see of a view."""
@@ -217,19 +234,34 @@ class Recording(BoundStore):
 
     def forked(self, snapshot: Any) -> BoundStore:
         """Another store that notes, and holds what a snapshot holds."""
-        made = Recording(
-            self._try(self.inner.fork, snapshot),
+        made = self._like(Recording, self._try(self.inner.fork, snapshot), self.meter)
+        known = self._kept.get(_hash(snapshot)) if isinstance(snapshot, bytes) else None
+        if known is not None:
+            made._go_on(known.copy())
+        return made
+
+    def beside(self, meter: Meter) -> Recording:
+        """The same store for another thread, with times, errors and takes of its own."""
+        return self._like(_Beside, self.inner, meter)
+
+    def _like(self, kind: type[Recording], inner: Any, meter: Meter) -> Recording:
+        return kind(
+            inner,
             tape=self._tape,
             kept=self._kept,
             retrieve=self.retrieve,
             timeout_s=self.timeout_s,
             retries=self.retries,
-            meter=self.meter,
+            meter=meter,
         )
-        known = self._kept.get(_hash(snapshot)) if isinstance(snapshot, bytes) else None
-        if known is not None:
-            made._go_on(known.copy())
-        return made
+
+
+class _Beside(Recording):
+    """One thread's face of a store that other threads use too."""
+
+    def llm_calls(self) -> int | None:
+        """None: what the store counts are the calls of all."""
+        return None
 
 
 def _hash(snapshot: bytes) -> bytes:

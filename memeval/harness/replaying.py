@@ -29,7 +29,7 @@ def answered(store: Any, view: View) -> Any:
     return store.answer(view)
 
 
-@dataclass
+@dataclass(repr=False)
 class Replay:
     """One playing of a tape: gives stores, as ``make_store`` of a run.
 
@@ -44,6 +44,12 @@ class Replay:
     plainly : bool
         Whether each history gets a fresh store that finds at once what is written, whatever the
         recorded store did: what is asked is the same, and nothing must be waited for or removed.
+    strict : bool
+        Whether a question is answered no oftener than it was asked.
+    asking : mapping
+        Options of the run that was recorded, where they are known.
+    manifest : mapping
+        The manifest of that run, where it is known.
 
     Attributes
     ----------
@@ -72,9 +78,16 @@ class Replay:
 
     tape: Tape
     plainly: bool = False
+    strict: bool = False
+    asking: Mapping[str, Any] = field(default_factory=dict)
+    manifest: Mapping[str, Any] = field(default_factory=dict)
     missed: list[str] = field(default_factory=list)
     played: Counter[int] = field(default_factory=Counter)
     kept: list[ReplayStore] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        name = self.tape.info.get("name", "store")
+        return f"Replay of {name}: {len(self.tape.takes)} histories"
 
     def __call__(self) -> ReplayStore:
         """Give a fresh store."""
@@ -121,7 +134,7 @@ class ReplayStore:
     def __init__(self, replay: Replay) -> None:
         self.replay = replay
         self.capabilities = replay.capabilities
-        self._llm_calls = 0
+        self._llm_calls, self.ms = 0, 0.0
         if replay.offers("put_many"):  # the store's own, as its put is, and not handed through
             self.put_many = self._put_many
         self.begin()
@@ -133,6 +146,11 @@ class ReplayStore:
         self._number: int | None = None
         self._asked: Counter[Hashable] = Counter()
         self._same: bool | None = None
+
+    @property
+    def written(self) -> Any:
+        """How the writing of this history went when it was recorded; None where nobody told."""
+        return None if self._number is None else self._take.written
 
     @property
     def _take(self) -> Take:
@@ -160,11 +178,12 @@ class ReplayStore:
 
     def _step(self, key: Hashable, what: str) -> Any:
         """Go on by one step, and give what was returned; raise where that was an error."""
-        child = self.replay.tape.edges.get((self._node, key))
+        tape = self.replay.tape
+        child = tape.edges.get((self._node, tape.key(key)))
         if child is None:
             raise self.replay.miss(f"{what} was never recorded")
         if self._number is None or not self._leads_to(child):
-            self._choose(self.replay.tape.through[child])
+            self._choose(tape.through[child])
         attempts = self._take.told[self._n_steps]
         if not attempts:
             raise self.replay.miss(f"{what} was never recorded to its end")
@@ -206,12 +225,13 @@ class ReplayStore:
             self._names.asking(view), f"{visible(view.query, _SHOWN)!r} was never asked"
         )
         self._llm_calls += outcome.llm_calls
+        self.ms = outcome.ms
         if self._same is None:
             self._same = self._names.same_as(self._take.names)
         return list(outcome.hits if self._same else map(self._told, outcome.hits))
 
     def _answer(self, key: Hashable, what: str) -> Any:
-        place = (self._n_steps, key)
+        place = (self._n_steps, self.replay.tape.key(key))
         if self._number is None or place not in self._take.answers:
             takes = self.replay.tape.takes
             able = [n for n in self.replay.tape.through[self._node] if place in takes[n].answers]
@@ -221,7 +241,10 @@ class ReplayStore:
         attempts = self._take.answers[place]
         if not attempts:
             raise self.replay.miss(f"{what} of this history to its end")
-        outcome = attempts[min(self._asked[place], len(attempts) - 1)]
+        n = self._asked[place]
+        if self.replay.strict and n >= len(attempts):
+            raise self.replay.miss(f"{what} of this history once more")
+        outcome = attempts[min(n, len(attempts) - 1)]
         self._asked[place] += 1
         if isinstance(outcome, Failure):
             raise outcome.error()

@@ -72,6 +72,8 @@ class RunJournal:
         What is asked of which store, as `key_of` gives it.
     resume : bool
         Whether to go on from what is there; else it is begun anew.
+    by_history : bool
+        Whether answers are added once all of a history are in; else as they come in.
 
     Attributes
     ----------
@@ -98,7 +100,9 @@ class RunJournal:
         key: Mapping[str, Any],
         *,
         resume: bool = False,
+        by_history: bool = False,
     ) -> None:
+        self.by_history = by_history
         self.rows, self.before = Rows(), Meter()
         self.left_behind, self.emptying_s = 0, 0.0
         self._names = frozenset(key["probes"])
@@ -151,7 +155,12 @@ class Noting(Rows):
     def add(self, call: tuple[Any, ...], hits: Sequence[Sequence[Any]] = ()) -> None:
         """Note one call and its hits; what came in is kept every second."""
         super().add(call, hits)
-        if time.monotonic() - self._since >= EVERY_S:
+        if not self._journal.by_history and time.monotonic() - self._since >= EVERY_S:
+            self.flush()
+
+    def end(self) -> None:
+        """A history is asked: keep it at once, where that is done by histories."""
+        if self._journal.by_history:
             self.flush()
 
     def flush(self) -> None:

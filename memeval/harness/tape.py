@@ -177,12 +177,15 @@ class Take:
         write: receipts, or None where every record was stored under its own id.
     answers : dict
         By number of steps and question: a `Failure` or an `Answer` for each attempt, in order.
+    written : Written or None
+        How the writing went, where that was told.
     """
 
     names: Names = field(default_factory=Names)
     path: list[int] = field(default_factory=lambda: [ROOT])
     told: list[list[Any]] = field(default_factory=list)
     answers: dict[tuple[int, Hashable], list[Any]] = field(default_factory=dict)
+    written: Any = None
 
     def copy(self) -> Take:
         """Another history that begins like this one, and was asked nothing yet."""
@@ -221,6 +224,13 @@ class Tape:
     supports: frozenset[str] = frozenset()
     pipeline: bool = False
     counts_calls: bool = False
+
+    def key(self, told: Hashable) -> Hashable:
+        """How a step or a question is known here: as it is told."""
+        return told
+
+    def end(self, take: Take, tag: str) -> None:
+        """Take it that nothing more is asked of a take, that of the history of this tag."""
 
     def add(self, take: Take) -> None:
         """Begin another take."""

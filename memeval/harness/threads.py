@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from memeval.harness.chunks import Chunks, Done, Failed, ask_chunk, chunks, end, unpacked
 from memeval.harness.histories import Work
+from memeval.harness.recording import Recording
 from memeval.harness.snapshots import Shelf
 from memeval.harness.workspace import Workspace
 from memeval.stores.bound import BoundStore, Meter
@@ -96,15 +97,14 @@ class Lanes:
 
     def _new(self) -> Lane:
         meter = Share(self._meters[0], self._meters, self._lock)
-        own = self.work.options.binding(self._made, meter, Beside)
-        lane = Lane(self.space.beside(own, own_face(self.shared, meter)), meter)
+        lane = Lane(self.space.beside(self._another(meter), own_face(self.shared, meter)), meter)
         self._meters.append(meter)
         self.all.append(lane)
         return lane
 
-    def _made(self) -> Any:
-        """Another store, in place of one that hangs."""
-        return self.space.make().inner
+    def _another(self, meter: Meter) -> Callable[[], BoundStore]:
+        """What gives another store, in place of one that hangs."""
+        return lambda: own_face(self.space.make(), meter)
 
     def end(self) -> None:
         """Begin no further chunk, and wait for those that are being asked: they tidy up."""
@@ -115,8 +115,10 @@ class Lanes:
             lane.space.close()
 
 
-def own_face(shared: BoundStore, meter: Meter) -> Beside:
+def own_face(shared: BoundStore, meter: Meter) -> BoundStore:
     """The same store, with times and errors of its own."""
+    if isinstance(shared, Recording):
+        return shared.beside(meter)
     return Beside(
         shared.inner,
         retrieve=shared.retrieve,

@@ -74,6 +74,8 @@ class BoundStore:
         If the object has no `put` or no `search`.
     """
 
+    pause: Callable[[float], object] = staticmethod(time.sleep)
+
     def __init__(
         self,
         inner: Any,
@@ -205,6 +207,13 @@ class BoundStore:
         if isinstance(within, BoundStore):
             within.begin()
 
+    def wrote(self, written: Any) -> Any:
+        """How the writing of a history went: as told, unless it is known better."""
+        return written
+
+    def end(self, tag: str) -> None:
+        """Know that nothing more is asked of the history of this tag."""
+
     def tidy(self) -> None:
         """Let a store of memeval's own take away what it wrote that nobody told it to."""
         (self._hook("tidy") or bool)()
@@ -304,7 +313,7 @@ class BoundStore:
             except Exception as error:  # counted and told; the last attempt raises
                 self.meter.retries += 1
                 self.tried.append(said(error))
-                time.sleep(min(0.1 * 2**attempt, LONGEST_PAUSE_S))
+                self.pause(min(0.1 * 2**attempt, LONGEST_PAUSE_S))
         return self._attempt(call, args, limit, options)
 
     def _attempt(
