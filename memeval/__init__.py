@@ -108,6 +108,7 @@ _HOMES = {
     "read_outcomes": "memeval.outcomes",
     "recall_curve": "memeval.curves",
     "requests_of": "memeval.calls",
+    "rescore": "memeval.rescoring",
     "resolve": "memeval.stores.base",
     "run": "memeval.runner",
     "run_controls": "memeval.controls",
@@ -211,6 +212,7 @@ if TYPE_CHECKING:
     from memeval.relations import check_relations as check_relations
     from memeval.report import write_report as write_report
     from memeval.report.exporting.export import export_notebook as export_notebook
+    from memeval.rescoring import rescore as rescore
     from memeval.runner import plan as plan
     from memeval.runner import run as run
     from memeval.runs import Manifest as Manifest
