@@ -1,16 +1,20 @@
 """What stands between a remote store and memeval: the adapter, and the waiting.
 
-A service on loopback, of 50 ms a call for the second part. Wall time, since most of it is waiting:
-the adapter against the same requests by a client of httpx, and 32 threads against one.
+A service on loopback, of 50 ms a call for the second part, and there in a process of its own, as a
+remote one is. Wall time, since most of it is waiting: the adapter against the same requests by a
+client of httpx, and 32 threads against one.
 """
 
 from __future__ import annotations
 
 import re
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +26,7 @@ from tests.loopback import Request, serving
 
 from .timing import Figure
 
+ROOT = Path(__file__).resolve().parents[2]
 DECLARED = """
 kind: http
 base: {base}
@@ -57,6 +62,31 @@ class Service:
             if where == scope
         ]
         return 200, {"found": found[: int(request.query["n"])]}
+
+
+ELSEWHERE = """
+import sys, time
+from tests.benchmarks.adapters import Service
+from tests.loopback import serving
+
+with serving(Service(float(sys.argv[1]))) as base:
+    print(base, flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def elsewhere(wait_s: float) -> Iterator[str]:
+    """Address of a service in a process of its own."""
+    command = [sys.executable, "-c", ELSEWHERE, str(wait_s)]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+    finally:
+        process.communicate()
 
 
 def opened(folder: str, base: str) -> Callable[[], Any]:
@@ -104,7 +134,7 @@ def _threads(n: int) -> Figure:
         me.Probe(f"p{i}", f"tea number {i}", [me.Record("r1", f"tea number {i}")], ["r1"])
         for i in range(n)
     ]
-    with tempfile.TemporaryDirectory() as folder, serving(Service(0.05)) as base:
+    with tempfile.TemporaryDirectory() as folder, elsewhere(0.05) as base:
         factory, took = opened(folder, base), {}
         for jobs in (32, 1):
             started = time.perf_counter()
