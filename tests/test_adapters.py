@@ -51,6 +51,7 @@ SCOPES = [
     "a b",
     "al ",
     "s\n",
+    "",
 ]
 TEXTS = [
     "Lunch is at the noodle bar on Quay Street.",
@@ -212,6 +213,39 @@ def test_a_filter_asks_for_values_and_for_items_of_lists(name, make):
     for wanted, condition in asked.items():
         found = sorted(ids(store, "plums", k=9, filter=condition))
         assert found == wanted.split(), condition
+
+
+ODD_FILTERS = [
+    {"a.b": 1},
+    {"x y": "v"},
+    {"n": 1.5},
+    {"ключ": "z"},
+    {"a[0]": "q"},
+    {"n": "1"},
+    {"o'k": "o'v"},
+    {"n": 2.0},
+    {"n": -3},
+    {"n": 2**40},
+]
+
+
+@pytest.mark.parametrize("name", stores(*sorted(set(FILTERING) - {"mem0", "chroma"})))
+def test_a_filter_may_have_odd_keys_and_numbers_of_any_kind(name, make):
+    store = make(name)
+    store.put_many([Record(f"r{n}", "tea time", meta=m) for n, m in enumerate(ODD_FILTERS)])
+    for n, condition in enumerate(ODD_FILTERS):
+        assert ids(store, "tea", k=20, filter=condition) == [f"r{n}"], condition
+
+
+REFUSED = [({'q"k': 1}, "double quote"), ({"n": None}, "None")]
+
+
+@pytest.mark.parametrize(("condition", "told"), REFUSED)
+def test_a_filter_that_qdrant_has_no_words_for_is_refused_in_words(condition, told, make):
+    if lacking("qdrant"):
+        pytest.skip(f"not installed: {', '.join(lacking('qdrant'))}")
+    with pytest.raises(me.StoreError, match=told):
+        make("qdrant").search("tea", k=5, scope="default", filter=condition)
 
 
 @pytest.mark.parametrize("name", stores(*FILTERING))

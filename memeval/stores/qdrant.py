@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memeval.errors import StoreError
 from memeval.record import Hit, Receipt, Record
 from memeval.stores.base import Capabilities
 from memeval.stores.nearest import NearestStore, latest, wanted
 from memeval.stores.needing import needed
+from memeval.text import visible
 
 if TYPE_CHECKING:
     from memeval.embedders.base import Embedder
@@ -127,14 +129,30 @@ class QdrantStore(NearestStore):
         equal = models.MatchValue(value=scope)
         must = [models.FieldCondition(key="scope", match=equal)]
         for key, values in wanted(filter):
-            either = [
-                models.FieldCondition(key=f"meta.{key}", match=models.MatchValue(value=value))
-                for value in values
-            ]
+            either = [self._equals(key, value) for value in values]
             # An empty choice is met by nothing, and Qdrant would take it for no condition.
             must.append(models.Filter(should=either) if either else
                         models.HasIdCondition(has_id=[]))  # fmt: skip
         return models.Filter(must=must)
+
+    def _equals(self, key: str, value: Any) -> Any:
+        """The condition that a metadata key has a value."""
+        models = self._models
+        if '"' in key:
+            raise StoreError(
+                f"qdrant: the filter asks for {visible(key, 60)!r}, and a key with a double quote "
+                "cannot be named in a path of Qdrant; rename it in the records and in the filter"
+            )
+        path = f'meta."{key}"'
+        if isinstance(value, float):  # to match by value takes whole numbers alone
+            return models.FieldCondition(key=path, range=models.Range(gte=value, lte=value))
+        if not isinstance(value, str | int):
+            raise StoreError(
+                f"qdrant: the filter asks for {visible(key, 60)!r} equal to a "
+                f"{type(value).__name__}, wanted a text, a number or a truth value, or a list of "
+                "these; change the filter of the probe"
+            )
+        return models.FieldCondition(key=path, match=models.MatchValue(value=value))
 
 
 def _uuid(record_id: str) -> str:
