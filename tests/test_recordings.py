@@ -217,7 +217,9 @@ def test_processes_cannot_and_that_is_said_before_anything_is_asked(tmp_path: Pa
     pytest.importorskip("joblib", reason="several workers take joblib")
     with pytest.raises(StoreError, match="the workers are processes, which cannot write one"):
         run(SMALL, odd.Plain, jobs=2, record=tmp_path / "r")
-    assert not (tmp_path / "r").exists()
+    with pytest.raises(StoreError, match="the workers are processes"):
+        run(SMALL, odd.Plain, jobs=2, record=tmp_path / "r", journal=tmp_path / "j")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_recording_is_never_written_over(tmp_path: Path) -> None:
@@ -377,13 +379,15 @@ def test_the_command_records_and_replays(folder: Path, capsys: pytest.CaptureFix
     assert "is there already and is not written over" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("other", [("--store", "sqlite"), ("--record", "b"), ("--resume",)])
+@pytest.mark.parametrize(
+    "other", [("--store", "sqlite"), ("--record", "b"), ("--resume",), ("--dry-run",)]
+)
 def test_replay_goes_with_nothing_that_asks_a_store(
-    other: tuple[str, ...], folder: Path, capsys: pytest.CaptureFixture[str]
+    other: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", "--record", "said.jsonl", "--quiet"]) == 0
-    assert main(["run", "--replay", "said.jsonl", *other]) == 2
-    assert f"{other[0]} given beside --replay" in capsys.readouterr().err
+    assert main(["run", "--replay", "said.jsonl", *other.split()]) == 2
+    assert f"{other.split()[0]} given beside --replay" in capsys.readouterr().err
 
 
 def test_failing_probes_of_a_replay_are_not_diagnosed_and_that_is_said(

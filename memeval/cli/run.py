@@ -135,14 +135,16 @@ def _replay(args: argparse.Namespace) -> Callable[[], Any]:
     """Load a recording; refuse what concerns the asking of a store."""
     from memeval.recordings import load_recording
 
-    asking = {"--store": args.store, "--record": args.record, "--resume": args.resume or None}
+    asking = {"--store": args.store, "--record": args.record}
+    asking |= {"--resume": args.resume or None, "--dry-run": args.dry_run or None}
     for name, value in asking.items():
         if value is not None:
             raise MemevalError(
                 f"{name} given beside --replay, which asks no store; leave out one of them"
             )
+    replay = load_recording(args.replay)
     say(f"replayed: {args.replay}; no store is asked", quiet=args.quiet)
-    return load_recording(args.replay)
+    return replay
 
 
 def _refuse_without_texts(args: argparse.Namespace) -> None:

@@ -223,6 +223,8 @@ def read_journal(path: str | os.PathLike[str], name: str, wanted: str) -> tuple[
             raise RunFileError(f"{path}, line {number}: cannot be read; wanted {wanted}")
         found.append(told)
     head = found[0] if found else {}
+    if "format" not in head:
+        raise RunFileError(f"{path}: does not begin as a file of memeval; wanted {wanted}")
     if head.get("format") != name or head.get("version") != VERSION:
         raise RunFileError(
             f"{path}: found {visible(str(head.get('format')), 40)}, version "

@@ -13,7 +13,6 @@ from memeval.harness.collecting import Collector, Progress
 from memeval.harness.histories import Work
 from memeval.harness.options import Options
 from memeval.harness.parallel import crew
-from memeval.harness.processes import Processes
 from memeval.harness.recording import recording
 from memeval.harness.runjournal import RunJournal, key_of
 from memeval.harness.selfcheck import self_check
@@ -78,6 +77,12 @@ def asked_of_store(
     if tape is not None:
         make = recording(tape, options, factory, meter)
     checked = self_check(make, options, search=check_store)
+    if tape is not None and jobs > 1 and checked.capabilities.isolation != "namespace":
+        raise StoreError(
+            f"jobs is {jobs} and record is {keeping.record}: the workers are processes, which "
+            "cannot write one recording together; leave out one of them (a store with isolation "
+            "'namespace' that is thread_safe can have both)"
+        )
     key = key_of(suite, checked, options, repeats)
     journal = None
     if keeping.journal is not None:
@@ -88,7 +93,7 @@ def asked_of_store(
     if jobs > 1:
         several = crew(jobs, Work(suite, checked, options, done), factory, meter)
     if tape is not None:
-        _refuse_unrecorded(several, keeping, bool(done))
+        _refuse_unrecorded(keeping, bool(done))
         tape.begin(key, options)
     asked = Collector(
         suite, make, checked, options, repeats, progress, shelf, several, journal, meter
@@ -101,14 +106,8 @@ def asked_of_store(
     return tables, manifest
 
 
-def _refuse_unrecorded(several: Any, keeping: Keeping, goes_on: bool) -> None:
-    """Refuse a recording that would lack something."""
-    if isinstance(several, Processes):
-        raise StoreError(
-            f"jobs is {several.jobs} and record is {keeping.record}: the workers are processes, "
-            "which cannot write one recording together; leave out one of them (a store with "
-            "isolation 'namespace' that is thread_safe can have both)"
-        )
+def _refuse_unrecorded(keeping: Keeping, goes_on: bool) -> None:
+    """Refuse a recording that would lack what was asked before."""
     if goes_on and keeping.record is not None and not os.path.exists(keeping.record):
         raise StoreError(
             f"record is {keeping.record}, which is not there, and the run that stopped has asked "
