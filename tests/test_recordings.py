@@ -379,9 +379,7 @@ def test_the_command_records_and_replays(folder: Path, capsys: pytest.CaptureFix
     assert "is there already and is not written over" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "other", [("--store", "sqlite"), ("--record", "b"), ("--resume",), ("--dry-run",)]
-)
+@pytest.mark.parametrize("other", ["--store sqlite", "--record b", "--resume", "--dry-run"])
 def test_replay_goes_with_nothing_that_asks_a_store(
     other: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
