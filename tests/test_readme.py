@@ -6,13 +6,14 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from memeval import frames
+from memeval import Record, VectorStore, frames, run
 from memeval.cli import main
 from memeval.loading import load
 from memeval.stores.declared import read_declaration
@@ -21,6 +22,16 @@ ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
 PYTHON = [text for language, text in BLOCKS if language == "python"]
+
+
+class Deaf(VectorStore):
+    """Ranks as the stores of others do, and is told of nothing that is replaced."""
+
+    def put(self, record: Record) -> Any:
+        return super().put(replace(record, supersedes=()))
+
+    def put_many(self, records: Any) -> Any:
+        return super().put_many([replace(record, supersedes=()) for record in records])
 
 
 @pytest.mark.parametrize("number", range(len(PYTHON)))
@@ -45,9 +56,20 @@ def test_the_figures_of_the_demonstration_are_those_that_its_block_prints(
 
 
 def test_the_probe_that_is_shown_loads(tmp_path: Path) -> None:
-    shown = next(text for language, text in BLOCKS if language == "yaml" and "given:" in text)
+    shown = next(text for _, text in BLOCKS if text.startswith("- name: lunch-spot-is-mine"))
     (tmp_path / "shown.yaml").write_text(shown, encoding="utf-8")
     assert load(tmp_path / "shown.yaml")[0].name == "lunch-spot-is-mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "store"), [("vet-has-another-number", Deaf), ("error-code-on-its-own", "vector")]
+)
+def test_a_finding_that_is_shown_comes_back(name: str, store: Any, tmp_path: Path) -> None:
+    shown = next(text for _, text in BLOCKS if text.startswith(f"- name: {name}"))
+    (tmp_path / "shown.yaml").write_text(shown, encoding="utf-8")
+    probes = list(load(tmp_path / "shown.yaml"))
+    assert run(probes, store).failing["probe"].tolist() == [name]
+    assert run(probes, "sqlite").failing.empty
 
 
 def test_every_declared_store_that_is_shown_can_be_read() -> None:
