@@ -44,7 +44,7 @@ SIZE_KEY = (
 )
 LOST_KEY = (
     "lost between: records when it last passed, and from when on it passed no more. in its place: "
-    "ids of what came back instead."
+    "ids of what came back instead, +3 for three more of them."
 )
 
 
@@ -62,6 +62,13 @@ class Lost:
     def cells(self) -> list[str]:
         """Cells under `LOST_HEAD`."""
         return [self.probe, self.cohort, self.between, self.cause, self.instead]
+
+    @property
+    def narrow(self) -> list[str]:
+        """The same for a terminal: of what came back the first two, and how many more did."""
+        ids = self.instead.split()
+        more = [f"+{len(ids) - 2}"] if len(ids) > 2 else []
+        return [*self.cells[:-1], " ".join([*ids[:2], *more])]
 
 
 def word(simulation: Simulation) -> str:

@@ -17,7 +17,7 @@ __all__ = ["simulation_markdown", "simulation_text"]
 LABEL = 11
 SLOPE_WIDTHS = (14, 9, 9, 20, 7, 4, 11)
 SIZE_WIDTHS = (7, 9, 9, 6, 5, 5, 8, 7, 7, 7)
-LOST_WIDTHS = (33, 6, 15, 10, 12)
+LOST_WIDTHS = (28, 6, 15, 11, 16)
 
 
 def simulation_text(simulation: Simulation, limit: int | None = None) -> str:
@@ -67,7 +67,7 @@ def _lost(simulation: Simulation, limit: int | None) -> str:
     lines, told = [paragraph(f"LOST: {rows.lost_head(simulation)}")], rows.lost(simulation)
     listed = told if limit is None else told[: max(0, limit)]
     if listed:
-        cells = [one.cells for one in listed]
+        cells = [one.narrow for one in listed]
         lines.append(table(rows.LOST_HEAD, cells, LOST_WIDTHS, rows.LOST_SIDES))
     if len(told) > len(listed):
         lines.append(f"and {count(len(told) - len(listed), 'more', 'more')}: --format json has all")

@@ -8,6 +8,7 @@ from typing import Literal
 from memeval.text import display_width, pad, visible
 
 WIDTH = 80
+JOINTS = "-_/."
 
 
 def wrap(text: str, width: int = WIDTH) -> list[str]:
@@ -29,6 +30,8 @@ def wrap(text: str, width: int = WIDTH) -> list[str]:
     --------
     >>> wrap("the quick brown fox", 10)
     ['the quick', 'brown fox']
+    >>> wrap("gate-code-of-the-attic", 12)
+    ['gate-code-', 'of-the-attic']
     >>> wrap("木箱木箱木箱", 5)
     ['木箱', '木箱', '木箱']
     """
@@ -62,13 +65,16 @@ def fitted(text: str, width: int = WIDTH) -> str:
 
 
 def _pieces(word: str, width: int) -> list[str]:
-    """A word in pieces that fit a line each."""
+    """A word in pieces that fit a line each, broken behind a joint where one is near the end."""
     pieces, used = [""], 0
     for char in word:
         wide = display_width(char)
         if used + wide > width:
-            pieces.append("")
-            used = 0
+            joint = max(map(pieces[-1].rfind, JOINTS)) + 1
+            rest = pieces[-1][joint:] if joint > len(pieces[-1]) // 2 else ""
+            pieces[-1] = pieces[-1].removesuffix(rest)
+            pieces.append(rest)
+            used = display_width(rest)
         pieces[-1] += char
         used += wide
     return pieces
