@@ -125,6 +125,7 @@ _HOMES = {
     "survey": "memeval.surveying",
     "threshold_curve": "memeval.curves",
     "wear": "memeval.ledger",
+    "write_probes": "memeval.datasets.probeswritten",
     "write_report": "memeval.report",
     "write_results": "memeval.files.resultsfile",
 }
@@ -164,6 +165,7 @@ if TYPE_CHECKING:
     from memeval.curves import best_floor as best_floor
     from memeval.curves import recall_curve as recall_curve
     from memeval.curves import threshold_curve as threshold_curve
+    from memeval.datasets.probeswritten import write_probes as write_probes
     from memeval.diagnosis import Diagnosis as Diagnosis
     from memeval.diagnosis import diagnose as diagnose
     from memeval.errors import Fault as Fault

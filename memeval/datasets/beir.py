@@ -19,6 +19,7 @@ from memeval.suite import Suite
 from memeval.times import parse_time
 
 HINT = "a folder in the form of BEIR: corpus.jsonl, queries.jsonl and qrels/test.tsv"
+SCOPE, AT = "scope", "at"  # the fields that `write_beir` writes
 LEFT_OUT = dict.fromkeys(("probe", "query", "reason"), "str")
 
 
@@ -95,8 +96,9 @@ def read_beir(
         Cutoff of the probes, save of those that expect more.
     scope : str, optional
         Field of ``metadata``, in both files, that says whose record or query it is; its value
-        becomes the scope, with the name of the field before it (``user_id-1``). Without it all is
-        in the scope ``default``.
+        becomes the scope, with the name of the field before it (``user_id-1``); of a field that is
+        itself called ``scope``, as `write_beir` names it, the value alone. Without it all is in the
+        scope ``default``.
     at : str, optional
         Field of ``metadata`` that holds the time of a record.
 
@@ -220,7 +222,7 @@ def _entry(
     value = meta.get(scope)
     if not isinstance(value, str | int) or isinstance(value, bool):
         raise source.damaged(f"{value!r:.40} as metadata {scope!r}", "a text or a number", place)
-    return name, text, f"{scope}-{value}", meta
+    return name, text, str(value) if scope == SCOPE else f"{scope}-{value}", meta
 
 
 def _read_qrels(source: Source, found: Collection) -> None:

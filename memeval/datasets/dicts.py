@@ -18,6 +18,8 @@ import numpy as np
 import pandas as pd
 
 from memeval.checks.kinds import shown
+from memeval.datasets.losses import Tally
+from memeval.datasets.places import OF_HITS, places
 from memeval.datasets.reading import table
 from memeval.datasets.trec import Trec
 from memeval.errors import Fault, ProbeError
@@ -115,9 +117,10 @@ def to_dicts(made: Suite | Run) -> Dicts:
     Returns
     -------
     Dicts
-        Scores are ``1 / rank``, so that no library sorts what is equal in another way; hits of no
-        record, and hits of a record that stands higher already, are left out and counted. So are
-        negative probes, which have no dict, and what else there is no word for.
+        Scores are ``1 / rank``, so that no library sorts what is equal in another way. A hit of no
+        record keeps its place as ``no-record-RANK``, and one of a record that stands higher already
+        as ``again-RANK``, since what stands below would else move up; both are counted. Negative
+        probes have no dict; they and what else there is no word for are counted too.
 
     Raises
     ------
@@ -151,16 +154,13 @@ def to_dicts(made: Suite | Run) -> Dicts:
 
 
 def _run_of(made: Run, qrels: Qrels, lost: Counter[str]) -> Scores:
-    scores: Scores = {name: {} for name in qrels}
-    first = made.hits[made.hits["repeat"].eq(0) & made.hits["probe"].isin(qrels)]
-    for probe, rank, record in zip(first["probe"], first["rank"], first["record_id"], strict=True):
-        if pd.isna(record):
-            lost["hits of no record"] += 1
-        elif record in scores[probe]:
-            lost["hits of a record that stands higher"] += 1
-        else:
-            scores[probe][record] = 1.0 / int(rank)
-    return scores
+    tally = Tally()
+    placed = places(made, tally, qrels)
+    for what in OF_HITS:
+        lost[what] += tally.counted.get(what, (0, ""))[0]
+    return {
+        name: {document: 1.0 / rank for rank, document in placed.get(name, ())} for name in qrels
+    }
 
 
 def _ranked(answer: Mapping[str, float]) -> list[str]:
