@@ -122,9 +122,11 @@ _HOMES = {
     "shrink": "memeval.shrinking",
     "summarize": "memeval.summary",
     "summarize_by_tag": "memeval.breakdown",
+    "summarize_parquet": "memeval.parquet",
     "survey": "memeval.surveying",
     "threshold_curve": "memeval.curves",
     "wear": "memeval.ledger",
+    "write_parquet": "memeval.parquet",
     "write_probes": "memeval.datasets.probeswritten",
     "write_report": "memeval.report",
     "write_results": "memeval.files.resultsfile",
@@ -198,6 +200,8 @@ if TYPE_CHECKING:
     from memeval.outcomes import as_outcomes as as_outcomes
     from memeval.outcomes import outcomes_of as outcomes_of
     from memeval.outcomes import read_outcomes as read_outcomes
+    from memeval.parquet import summarize_parquet as summarize_parquet
+    from memeval.parquet import write_parquet as write_parquet
     from memeval.probe import Probe as Probe
     from memeval.rankings import rank_expected as rank_expected
     from memeval.rankings import score_rankings as score_rankings

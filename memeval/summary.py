@@ -9,15 +9,14 @@ from numbers import Real
 from types import MappingProxyType
 from typing import Literal
 
-import numpy as np
 import pandas as pd
 
-from memeval import stats
 from memeval.errors import FrameError
-from memeval.frames import CALLS, HITS, QRELS, RESULTS, SUMMARY, conform
-from memeval.scoring.measured import UNDEFINED, Measured, mean, mean_of_probes, pooled, share, total
+from memeval.frames import SUMMARY, conform
+from memeval.scoring.measured import Measured
+from memeval.scoring.observed import figures, observations
 
-__all__ = ["GATES", "METRICS", "TARGETS", "refuse_unknown", "summarize"]
+__all__ = ["GATES", "METRICS", "TARGETS", "as_frame", "refuse_unknown", "summarize"]
 
 METRICS: Mapping[str, Literal["higher", "lower"]] = MappingProxyType(
     {
@@ -141,28 +140,8 @@ def summarize(
     floors = floors or {}
     refuse_unknown(targets, "targets")
     refuse_unknown(floors, "floors")
-    results = conform(results, RESULTS)
-    asked = results[results["status"] != "not_supported"]
-    calls = None if calls is None else _asked(conform(calls, CALLS), asked)
-    measured = {
-        **_retrieval(asked[asked["kind"] == "positive"]),
-        "distinct": mean_of_probes(asked["distinct"]),
-        **_leaks(asked, None if qrels is None else _asked(conform(qrels, QRELS), asked)),
-        "contract": total(asked["n_contract"]),
-        "errors": _errors(asked if calls is None else calls),
-        "abstention": share(asked.loc[asked["kind"] == "negative", "abstained"]),
-        "abstention_auroc": _auroc(asked, hits, calls, score_order),
-        "zero_result_rate": share((asked["status"] == "ok") & (asked["n_returned"] == 0)),
-        **_latency(asked["latency_ms"]),
-        **_beside(calls),
-        "context_tokens": _context(asked),
-        "llm_calls": UNDEFINED if calls is None else mean(calls["llm_calls"]),
-        "flaky_rate": _flaky(asked, calls),
-        "not_stored": total(asked["status"] == "not_stored"),
-        "not_visible": total(asked["status"] == "not_visible"),
-        "not_supported": Measured(len(results) - len(asked), len(results)),
-    }
-    return _frame(measured, targets, floors)
+    observed = observations(results, hits, qrels, calls, score_order)
+    return as_frame(figures(observed), targets, floors)
 
 
 def refuse_unknown(bounds: Mapping[str, float], what: str) -> None:
@@ -193,112 +172,18 @@ def refuse_unknown(bounds: Mapping[str, float], what: str) -> None:
             )
 
 
-def _asked(frame: pd.DataFrame, asked: pd.DataFrame) -> pd.DataFrame:
-    return frame[frame["probe"].isin(asked["probe"])]
-
-
-def _retrieval(positive: pd.DataFrame) -> dict[str, Measured]:
-    return {
-        "recall_all": share(positive["recall_all"]),
-        "recall_any": share(positive["recall_any"]),
-        "recall_fraction": mean_of_probes(positive["recall_fraction"]),
-        "mrr": mean_of_probes(positive["rr"]),
-        "ndcg": mean_of_probes(positive["ndcg"]),
-        "precision": mean_of_probes(positive["precision"]),
-        "staleness": _staleness(positive),
-    }
-
-
-def _staleness(positive: pd.DataFrame) -> Measured:
-    in_top = positive["n_returned"].clip(upper=positive["k"]).where(positive["status"] == "ok", 0)
-    return pooled(positive["n_stale"], in_top)
-
-
-def _leaks(asked: pd.DataFrame, qrels: pd.DataFrame | None) -> dict[str, Measured]:
-    leaks = float(asked["n_leaked"].sum()) if len(asked) else math.nan
-    if qrels is None:
-        return {"leaks": Measured(leaks, 0), "leak_rate": UNDEFINED}
-    leaked = asked["n_leaked"] > 0
-    # A search that failed had no chance to leak.
-    answered = asked.loc[leaked | asked["status"].eq("ok"), "probe"]
-    forbidden = qrels[qrels["label"].eq("forbidden") & qrels["probe"].isin(answered)]
-    foreign = forbidden["reason"] == "foreign_scope"
-    named = forbidden[~foreign].drop_duplicates(["probe", "record_id"])
-    chances = len(named) + forbidden.loc[foreign, "probe"].nunique()
-    could = leaked[leaked | asked["probe"].isin(forbidden["probe"])]
-    rate = share(could)
-    if rate.n and not rate.value:
-        rate = Measured(0.0, rate.n, 0.0, stats.zero_event_bound(rate.n))
-    return {"leaks": Measured(leaks, chances), "leak_rate": rate}
-
-
-def _errors(searches: pd.DataFrame) -> Measured:
-    return total(searches["status"].isin(["failed", "timeout"]))
-
-
-def _auroc(
-    asked: pd.DataFrame,
-    hits: pd.DataFrame | None,
-    calls: pd.DataFrame | None,
-    score_order: Literal["high", "low"] | None,
-) -> Measured:
-    answered = asked[asked["status"] == "ok"]
-    if hits is None or score_order is None or answered.empty:
-        return UNDEFINED
-    first = _first_hits(conform(hits, HITS), calls)
-    sign = 1.0 if score_order == "high" else -1.0
-    score = answered["probe"].map(first.set_index("probe")["score"]) * sign
-    score = score.where(answered["n_returned"] > 0, -math.inf)
-    positive = answered["kind"] == "positive"
-    if score.isna().any() or positive.all() or not positive.any():
-        return UNDEFINED
-    return Measured(stats.auroc(score[positive], score[~positive]), len(answered))
-
-
-def _first_hits(hits: pd.DataFrame, calls: pd.DataFrame | None) -> pd.DataFrame:
-    """Hit at the first rank of the first repeat of each probe; repeat 0 without calls."""
-    repeat = 0 if calls is None else hits["probe"].map(calls.groupby("probe")["repeat"].min())
-    hits = hits[hits["repeat"] == repeat].sort_values("rank")
-    return hits.drop_duplicates("probe")
-
-
-def _context(asked: pd.DataFrame) -> Measured:
-    """Mean tokens; undefined where no text is known, since empty answers alone would make it 0."""
-    filled = asked.loc[(asked["status"] == "ok") & (asked["n_returned"] > 0), "context_tokens"]
-    unread = len(filled) > 0 and bool(filled.isna().all())
-    return UNDEFINED if unread else mean_of_probes(asked["context_tokens"])
-
-
-def _latency(latency: pd.Series) -> dict[str, Measured]:
-    known = latency.dropna().to_numpy(np.float64)
-    quantiles = {"latency_p50_ms": 0.5, "latency_p95_ms": 0.95, "latency_p99_ms": 0.99}
-    return {
-        name: Measured(stats.quantile_hf8(known, q), len(known), *stats.quantile_interval(known, q))
-        for name, q in quantiles.items()
-    }
-
-
-def _beside(calls: pd.DataFrame | None) -> dict[str, Measured]:
-    """Half of the times that are no part of the scored search, each apart."""
-    made = {}
-    for name in ("cold_ms", "write_ms", "visible_ms"):
-        known = np.empty(0) if calls is None else calls[name].dropna().to_numpy(np.float64)
-        low, high = stats.quantile_interval(known, 0.5)
-        median = Measured(stats.quantile_hf8(known, 0.5), len(known), low, high)
-        made[name.replace("_ms", "_p50_ms")] = median
-    return made
-
-
-def _flaky(asked: pd.DataFrame, calls: pd.DataFrame | None) -> Measured:
-    if calls is None:
-        return share(asked["flaky"])
-    repeats = asked["probe"].map(calls["probe"].value_counts())
-    return share(asked.loc[repeats > 1, "flaky"])
-
-
-def _frame(
+def as_frame(
     measured: Mapping[str, Measured], targets: Mapping[str, float], floors: Mapping[str, float]
 ) -> pd.DataFrame:
+    """Figures as a frame of `memeval.frames.SUMMARY`, judged by gates and floors.
+
+    Parameters
+    ----------
+    measured : mapping of str to Measured
+        A figure of every metric.
+    targets, floors : mapping of str to float
+        As for `summarize`.
+    """
     rows = [
         {
             "metric": name,

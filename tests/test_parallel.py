@@ -18,10 +18,10 @@ import pandas as pd
 import pytest
 from suites import positive, suite
 
-from memeval import Probe, Record, Run, run, run_controls, runner
+from memeval import Probe, Record, Run, run, run_controls
 from memeval.cli import main
 from memeval.errors import Fault, MemevalError, ProbeError, StoreError
-from memeval.harness import selfcheck
+from memeval.harness import measuring, selfcheck
 from memeval.harness.chunks import Failed, chunks
 from memeval.harness.selfcheck import SelfCheck
 from memeval.record import Hit
@@ -127,7 +127,7 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
         return replace(selfcheck.self_check(*args, **options), put_ms=0.1, search_ms=0.1)
 
     monkeypatch.setattr(selfcheck, "SLOW_PUT_MS", 1e9)
-    monkeypatch.setattr(runner, "self_check", checked)
+    monkeypatch.setattr(measuring, "self_check", checked)
 
 
 def manifest(made: Run) -> dict[str, Any]:
@@ -207,6 +207,8 @@ def test_progress_is_told_here_up_to_the_total() -> None:
     assert sorted(label for _, _, label in seen) == sorted([probe.name for probe in asked] * 2)
 
 
+# The thread of loky that hands out work may trip over what is taken back from it (KeyError).
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_progress_that_fails_ends_the_run_and_the_next_one_works() -> None:
     def failing(*told: Any) -> None:
         raise OSError("no terminal")

@@ -9,12 +9,13 @@ from numbers import Integral
 from typing import Any
 
 from memeval.checks.kinds import shown
-from memeval.errors import MemevalError, StoreError
+from memeval.errors import StoreError
 from memeval.harness.chunks import Crew as Crew
 from memeval.harness.histories import Work
 from memeval.harness.processes import Processes
 from memeval.harness.selfcheck import refuse_one_place
 from memeval.harness.threads import Threads
+from memeval.spreading import joblib_of as joblib_of
 from memeval.stores.bound import Meter
 
 TIMES = ("latency_", "cold_", "write_", "visible_")
@@ -72,24 +73,6 @@ def refuse_time_floors(floors: Iterable[str], jobs: int) -> None:
             "parallel are those of the other workers too and never gate; leave out that floor, or "
             "measure it in a run of its own without jobs (--jobs)"
         )
-
-
-def joblib_of(jobs: int) -> Any:
-    """Import joblib.
-
-    Raises
-    ------
-    MemevalError
-        If it is not installed.
-    """
-    try:
-        return importlib.import_module("joblib")
-    except ImportError as error:
-        raise MemevalError(
-            f"jobs is {jobs}, and joblib cannot be imported ({error}), wanted joblib 1.4 or later; "
-            "pip install 'memeval-toolkit[distributed]' (in a checkout: pip install -e "
-            "'.[distributed]'), or leave jobs out"
-        ) from error
 
 
 def crew(jobs: int, work: Work, factory: Callable[[], Any], meter: Meter) -> Crew:

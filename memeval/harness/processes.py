@@ -7,10 +7,8 @@ that it has built, for the next run of the same one: the controls are five of th
 
 from __future__ import annotations
 
-import os
 import pickle
 import secrets
-import sys
 import threading
 import warnings
 import weakref
@@ -34,6 +32,7 @@ from memeval.harness.histories import Work
 from memeval.harness.snapshots import Shelf
 from memeval.harness.workspace import Workspace
 from memeval.plain import plain
+from memeval.spreading import Origin, spread
 from memeval.stores.bound import Meter
 from memeval.suite import Suite
 
@@ -51,10 +50,8 @@ class Parcel:
     ----------
     token : str
         Tells the run from others.
-    pid : int
+    origin : Origin
         The process that sends it.
-    folder, paths : str, tuple of str
-        Where it works, and where it finds modules: a worker may have started before they were set.
     filters : bytes
         Which warnings it ignores or takes for errors.
     suite : tuple of str and bytes
@@ -64,9 +61,7 @@ class Parcel:
     """
 
     token: str
-    pid: int
-    folder: str
-    paths: tuple[str, ...]
+    origin: Origin
     filters: bytes
     suite: tuple[str, bytes]
     packed: bytes
@@ -105,14 +100,9 @@ class Processes:
 
     def asked(self, repeats: range, space: Workspace, shelf: Shelf | None) -> Chunks:
         """Ask every history as often as told; chunks in the order in which they are done."""
-        parallel = self._joblib.Parallel(
-            n_jobs=self.jobs, prefer="processes", return_as="generator_unordered", batch_size=1
-        )
-        ask = self._joblib.delayed(work_on)
-        outcomes = parallel(
-            ask(self._parcel, chunk, repeats, shelf is not None)
-            for chunk in chunks(self._n_histories, CHUNKS_PER_JOB * self.jobs)
-        )
+        parts = chunks(self._n_histories, CHUNKS_PER_JOB * self.jobs)
+        pieces = [(chunk, repeats, shelf is not None) for chunk in parts]
+        outcomes = spread(self._joblib, self.jobs, work_on, self._parcel, pieces)
         seen: dict[str, dict[Any, Any]] = {}
         try:
             for done in unpacked(outcomes):
@@ -147,9 +137,7 @@ def _parcel(pickler: Any, jobs: int, work: Work, factory: Factory) -> Parcel:
     told = Work(_NOBODY, checked, work.options, work.done)
     return Parcel(
         secrets.token_hex(8),
-        os.getpid(),
-        os.path.abspath(os.curdir),
-        tuple(sys.path),
+        Origin.here(),
         pickler.dumps(warnings.filters),
         _packed(pickler, work.suite),
         pickler.dumps((told, factory)),
@@ -166,15 +154,15 @@ def _packed(pickler: Any, suite: Suite) -> tuple[str, bytes]:
     return name, packed
 
 
-def work_on(parcel: Parcel, chunk: range, repeats: range, shelved: bool) -> Done | Failed:
-    """Ask a chunk of histories, in whatever process this is."""
+def work_on(parcel: Parcel, piece: tuple[range, range, bool]) -> Done | Failed:
+    """Ask a chunk of histories so often, shelved or not, in whatever process this is."""
     try:
-        if os.getpid() == parcel.pid:
-            return _asked(parcel, chunk, repeats, shelved)
+        if parcel.origin.is_here:
+            return _asked(parcel, *piece)
         with warnings.catch_warnings(record=True) as told:
             warnings.resetwarnings()
             warnings.filters[:] = pickle.loads(parcel.filters)  # type: ignore[index]
-            done = _asked(parcel, chunk, repeats, shelved)
+            done = _asked(parcel, *piece)
         done.warned = [
             Warned(str(one.message), one.category, one.filename, one.lineno) for one in told
         ]
@@ -198,9 +186,7 @@ def _asked(parcel: Parcel, chunk: range, repeats: range, shelved: bool) -> Done:
 def _opened(parcel: Parcel) -> tuple[Work, Factory]:
     """What is in a parcel, unpacked once and kept until the next run."""
     if getattr(_last, "token", None) != parcel.token:
-        if os.getpid() != parcel.pid:
-            sys.path += [path for path in parcel.paths if path not in sys.path]
-            os.chdir(parcel.folder)
+        parcel.origin.follow()
         try:
             name, packed = parcel.suite
             if getattr(_last, "suite_name", None) != name:

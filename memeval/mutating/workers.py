@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import secrets
-import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -14,11 +12,12 @@ from typing import Any, cast
 
 from memeval.errors import StoreError, said
 from memeval.harness.chunks import Failed, end, unpacked
-from memeval.harness.parallel import joblib_of, pickling
+from memeval.harness.parallel import pickling
 from memeval.harness.selfcheck import refuse_one_place
 from memeval.harness.snapshots import Shelf
 from memeval.mutating.bench import Bench
 from memeval.mutating.trying import Found, tried
+from memeval.spreading import Origin, joblib_of, spread
 from memeval.stores.bound import Meter
 from memeval.stores.saboteurs.base import Saboteur
 
@@ -37,9 +36,7 @@ class Parcel:
     """What all workers get: which bench, from where, and the bench itself, pickled once."""
 
     token: str
-    pid: int
-    folder: str
-    paths: tuple[str, ...]
+    origin: Origin
     packed: bytes
 
 
@@ -81,10 +78,7 @@ def in_processes(bench: Bench, saboteurs: Sequence[type[Saboteur]], jobs: int) -
         If something that was handed in cannot be sent to another process, or a worker died.
     """
     joblib, parcel = joblib_of(jobs), _parcel(bench, saboteurs, jobs)
-    parallel = joblib.Parallel(
-        n_jobs=jobs, prefer="processes", return_as="generator_unordered", batch_size=1
-    )
-    outcomes = parallel(joblib.delayed(work_on)(parcel, n) for n in range(len(saboteurs)))
+    outcomes = spread(joblib, jobs, work_on, parcel, range(len(saboteurs)))
     try:
         with closing(unpacked(outcomes)) as done:
             for found in done:
@@ -112,8 +106,7 @@ def _parcel(bench: Bench, saboteurs: Sequence[type[Saboteur]], jobs: int) -> Par
                 "needs when it is called, or leave jobs out"
             ) from error
     packed = pickler.dumps((bench, tuple(saboteurs)))
-    folder, paths = os.path.abspath(os.curdir), tuple(sys.path)
-    return Parcel(secrets.token_hex(8), os.getpid(), folder, paths, packed)
+    return Parcel(secrets.token_hex(8), Origin.here(), packed)
 
 
 def work_on(parcel: Parcel, number: int) -> Found | Failed:
@@ -128,9 +121,7 @@ def work_on(parcel: Parcel, number: int) -> Found | Failed:
 def _opened(parcel: Parcel) -> tuple[Bench, Sequence[type[Saboteur]], Shelf]:
     """What is in a parcel, unpacked once; what is written is kept in each process."""
     if getattr(_last, "token", None) != parcel.token:
-        if os.getpid() != parcel.pid:
-            sys.path += [path for path in parcel.paths if path not in sys.path]
-            os.chdir(parcel.folder)
+        parcel.origin.follow()
         try:
             content: Any = pickle.loads(parcel.packed)
         except Exception as error:  # a module that is imported now may raise anything
