@@ -179,7 +179,7 @@ def run(
         poll_s,
     )
     factory = resolve(make_store)
-    if isinstance(factory, Replay):
+    if isinstance(factory, Replay) and factory.manifest:
         _refuse_beside_replay(journal=journal, record=record, check=check)
         refuse_time_floors(floors or {}, int(factory.manifest["options"].get("jobs", 1)))
         tables, manifest = asked_of_recording(suite, factory, options, repeats, progress)

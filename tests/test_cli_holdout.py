@@ -124,6 +124,12 @@ def test_where_the_ledger_fails_after_the_run_no_number_is_shown(
     assert left == {"probes", "pyproject.toml", LEDGER}
 
 
+def test_of_held_out_probes_no_journal_is_kept(app: Path, capsys: Captured) -> None:
+    code, _, err = asked(capsys, "--holdout", "--resume", verb="run")
+    assert code == 2 and "of held-out probes there is none" in err
+    assert not (app / ".memeval").exists()
+
+
 @pytest.mark.parametrize(
     ("lines", "wanted"),
     [

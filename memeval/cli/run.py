@@ -82,7 +82,7 @@ def execute(args: argparse.Namespace) -> int:
         announce(args)
         passes = [(args.repeats or 1, not args.no_repeat_check)]
         return show_plan(suite, make_store, told, args, passes)
-    _refuse_without_texts(args)
+    _refuse_kept(args)
     out = files.check_target(args.out or config.out or files.RESULTS)
     if args.junit is not None:
         files.check_place(args.junit)
@@ -111,14 +111,13 @@ def _asked(
     """Run the suite; what was answered stands in a journal, unless texts are to be in no file."""
     from memeval.runner import run
 
-    if not _journalled(args):
-        with progress(quiet=args.quiet) as shown:
-            return run(suite, make_store, progress=shown, **told)
-    resume = STOPPED.may_resume(args)
-    files.make_home()
+    journal, resume = None, False
+    if _journalled(args):
+        journal, resume = STOPPED.path, STOPPED.may_resume(args)
+        files.make_home()
     with STOPPED.said_on(), progress(quiet=args.quiet) as shown:
         made = run(
-            suite, make_store, progress=shown, journal=STOPPED.path, resume=resume,
+            suite, make_store, progress=shown, journal=journal, resume=resume,
             record=args.record, **told,
         )  # fmt: skip
     if args.record is not None:
@@ -127,8 +126,12 @@ def _asked(
 
 
 def _journalled(args: argparse.Namespace) -> bool:
-    """Whether answers are kept as they come in: not where texts are to be in no file."""
-    return args.replay is None and not args.no_texts
+    """Whether answers are kept as they come in.
+
+    Not where texts are to be in no file, and not of held-out probes: a look at these is counted
+    when it is over, and what was left of it on disk would be one that nobody counts.
+    """
+    return args.replay is None and not args.no_texts and not args.holdout
 
 
 def _replay(args: argparse.Namespace) -> Callable[[], Any]:
@@ -147,8 +150,13 @@ def _replay(args: argparse.Namespace) -> Callable[[], Any]:
     return replay
 
 
-def _refuse_without_texts(args: argparse.Namespace) -> None:
-    """Refuse files that hold texts where texts are to be in none."""
+def _refuse_kept(args: argparse.Namespace) -> None:
+    """Refuse to keep answers where they are to be kept nowhere."""
+    if args.resume and args.holdout:
+        raise MemevalError(
+            "--resume goes on from a journal, and of held-out probes there is none: what is left "
+            "of a look would be one that nobody counts; leave out one of them"
+        )
     for name, given, what in (
         ("--resume", args.resume, "goes on from a journal, which"),
         ("--record", args.record, "writes a recording, which"),
