@@ -189,3 +189,41 @@ def test_the_reference_server_is_measured_without_scopes(reference):
     assert results["status"]["mine"] == "not_supported"
     assert not results["recall_all"]["tea"] and results["recall_all"]["word"]
     assert any("scopes not measured" in note for note in run.manifest.notes)
+
+
+@pytest.fixture
+def from_pypi(tmp_path):
+    """The server of memorymesh, as it is installed beside this Python."""
+    program = Path(sys.executable).with_name("memorymesh-mcp")
+    if not program.exists():
+        pytest.skip("not installed beside this Python: memorymesh, a server from PyPI")
+    text = ready()["memorymesh"].read_text()
+    assert "[memorymesh-mcp]" in text
+    told = text.replace("[memorymesh-mcp]", json.dumps([str(program)]))
+    (tmp_path / "pypi.yaml").write_text(told)
+    return str(tmp_path / "pypi.yaml")
+
+
+def test_a_server_from_pypi_gives_ids_of_its_own_and_keeps_what_is_written_twice(from_pypi, opened):
+    store = opened(from_pypi)
+    first = store.put(Record("r1", "My favourite tea is lapsang."))
+    again = store.put(Record("r1", "My favourite tea is assam."))
+    assert first.store_ids != again.store_ids and "r1" not in (*first.store_ids, *again.store_ids)
+    found = {hit.id: hit.text for hit in store.search("favourite tea", k=5, scope="default")}
+    assert found == {
+        first.store_ids[0]: "My favourite tea is lapsang.",
+        again.store_ids[0]: "My favourite tea is assam.",
+    }
+    assert store.search("lapsang favourite", k=5, scope="default") == []
+    store.delete(again.store_ids[0], scope="default")
+    assert [hit.id for hit in store.search("tea", k=5, scope="default")] == list(first.store_ids)
+
+
+def test_a_server_from_pypi_is_measured_by_its_receipts(from_pypi):
+    word = me.Probe("word", "lapsang", [Record("r1", "My tea is lapsang.")], ["r1"])
+    run = me.run([*PROBES, word], from_pypi)
+    results = run.results.set_index("probe")
+    assert results["status"]["mine"] == "not_supported"
+    assert not results["recall_all"]["tea"] and results["recall_all"]["word"]
+    assert set(run.hits["resolved_by"]) == {"receipt"} and not results["n_contract"].any()
+    assert run.manifest.store_info["server"] == "memorymesh"
