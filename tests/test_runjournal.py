@@ -274,6 +274,27 @@ def test_what_another_run_adds_to_the_same_file_is_left_out(tmp_path: Path) -> N
     assert "2 answers are of an attempt that stopped" in made.manifest.notes[0]
 
 
+def test_a_full_disk_costs_the_journal_and_not_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, left = os.fsync, [4]
+
+    def full(descriptor: int) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(28, "No space left on device")
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.warns(JournalWarning, match="No space left on device.*this run goes on") as told:
+        made = run(SMALL, odd.Plain, journal=tmp_path / "j")
+    assert [one.category for one in told].count(JournalWarning) == 1
+    assert left[0] == -1  # and it is not tried again
+    monkeypatch.setattr(os, "fsync", real)
+    assert_alike(run(SMALL, odd.Plain), made)
+    assert_alike(made, run(SMALL, odd.Plain, journal=tmp_path / "j", resume=True))
+
+
 SCRIPT = """
     import sys, time
     from suites import suite

@@ -79,9 +79,7 @@ def asked_of_recording(
     _refuse_other(replay, options, repeats, then)
     replay = replace(replay, missed=[], played=Counter(), kept=[])
     asking = {name: value for name, value in replay.asking.items() if hasattr(options, name)}
-    options = replace(
-        options, retrieve=replay.retrieve, timeout_s=None, allow_nonempty=False, **asking
-    )
+    options = replace(options, retrieve=replay.retrieve, timeout_s=None, **asking)
     meter = Meter()
     make = options.binding(replay, meter, Replayed)
     checked = self_check(make, options, search=False)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memeval.comparing.manifests import public
 from memeval.environment import tool_version
-from memeval.files.journal import Journal, Line
+from memeval.errors import MemevalError
+from memeval.files.journal import Journal, JournalWarning, Line
 from memeval.harness.options import Options
 from memeval.harness.rows import Rows
 from memeval.harness.selfcheck import SelfCheck
@@ -102,7 +104,7 @@ class RunJournal:
         resume: bool = False,
         by_history: bool = False,
     ) -> None:
-        self.by_history = by_history
+        self.by_history, self._ended = by_history, False
         self.rows, self.before = Rows(), Meter()
         self.left_behind, self.emptying_s = 0, 0.0
         self._names = frozenset(key["probes"])
@@ -111,11 +113,20 @@ class RunJournal:
         self.asked = frozenset(self._asked)
 
     def add(self, rows: Rows, calls: Meter, left_behind: int = 0, emptying_s: float = 0.0) -> None:
-        """Add answers; they are on disk when this returns."""
-        if len(rows):
-            counted = {name: getattr(calls, name) for name in COUNTED}
-            places = {"left_behind": left_behind, "emptying_s": emptying_s}
+        """Add answers; they are on disk when this returns.
+
+        Where that fails, the run is worth more than its journal: it is told, and goes on without.
+        """
+        if self._ended or not len(rows):
+            return
+        counted = {name: getattr(calls, name) for name in COUNTED}
+        places = {"left_behind": left_behind, "emptying_s": emptying_s}
+        try:
             self._journal.add({"rows": rows.to_dict(), "calls": counted, **places})
+        except MemevalError as error:
+            self._ended = True
+            told = f"{error}; this run goes on, but what follows cannot be resumed"
+            warnings.warn(told, JournalWarning, stacklevel=2)
 
     def _take(self, line: Line) -> None:
         rows = Rows.of_dict(line["rows"])

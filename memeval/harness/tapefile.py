@@ -27,7 +27,7 @@ __all__ = ["TapeFile", "read_tape"]
 
 NAME = "memeval recording"
 WANTED = "a recording, such as memeval run --record FILE leaves"
-ASKING = ("repeat_check", "opaque_ids", "retries", "seed")
+ASKING = ("repeat_check", "opaque_ids", "allow_nonempty", "retries", "seed")
 """Options that a replay has to have as they were."""
 
 
