@@ -87,7 +87,7 @@ def test_a_first_line_that_was_torn_begins_it_anew(left: int, tmp_path: Path) ->
     path.write_bytes(head[:left])
     with warned("its first line was cut off, so it is begun anew", left):
         assert GrowthJournal(path, KEY, resume=True).found == {}
-    again, first = (json.loads(line) | {"mark": ""} for line in (path.read_bytes(), head))
+    again, first = (json.loads(line) | {"mark": "", "sum": 0} for line in (path.read_bytes(), head))
     assert again == first
 
 
@@ -154,15 +154,28 @@ def test_a_key_that_the_new_one_lacks_is_a_difference_too(tmp_path: Path) -> Non
 def test_what_is_no_journal_is_refused(head: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "j.jsonl"
     path.write_text(json.dumps(head) + "\n")
-    with pytest.raises(RunFileError, match="wanted memeval simulation journal, version 1"):
+    with pytest.raises(RunFileError, match="wanted memeval simulation journal, version 2"):
         GrowthJournal(path, KEY, resume=True)
 
 
-def test_a_head_without_a_key_is_of_another_simulation(tmp_path: Path) -> None:
+def test_a_head_that_was_changed_is_refused_with_its_number(tmp_path: Path) -> None:
     path = tmp_path / "j.jsonl"
-    told = {"format": "memeval simulation journal", "version": 1, "key": [1]}
-    path.write_text(json.dumps(told) + "\n")
-    with pytest.raises(RunFileError, match=r"what it is of was \[1\], now it is"):
+    filled(path)
+    head, *others = path.read_text(encoding="utf-8").splitlines()
+    changed = json.dumps(json.loads(head) | {"key": [1]})
+    path.write_text("\n".join([changed, *others]) + "\n", encoding="utf-8")
+    with pytest.raises(RunFileError, match="line 1: cannot be read"):
+        GrowthJournal(path, KEY, resume=True)
+
+
+def test_a_number_that_was_changed_on_disk_is_never_taken(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    filled(path)
+    whole = path.read_bytes()
+    at = whole.rindex(b'"n_records": ') + 13
+    other = b"%d" % ((int(whole[at : at + 1]) + 1) % 10 or 1)
+    path.write_bytes(whole[:at] + other + whole[at + 1 :])
+    with pytest.raises(RunFileError, match="cannot be read"):
         GrowthJournal(path, KEY, resume=True)
 
 

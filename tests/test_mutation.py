@@ -482,8 +482,8 @@ class Noting:
 
 
 def unmarked(journal: bytes) -> list[Any]:
-    """Its lines without the mark of the run that wrote them."""
-    return [json.loads(line) | {"mark": ""} for line in journal.splitlines()]
+    """Its lines without the mark of the run that wrote them, and the sums."""
+    return [json.loads(line) | {"mark": "", "sum": 0} for line in journal.splitlines()]
 
 
 def test_a_journal_cut_at_any_line_goes_on_to_the_same_tables(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """What is finished, on disk at once: a line each, so that nothing is done twice after a crash.
 
 The first line says what is done on what; a journal goes on only with the same. Each line bears the
-mark of the first, so that what another process adds to the same file meanwhile is left out.
+mark of the first, so that what another process adds to the same file meanwhile is left out, and a
+checksum, so that no number is taken from a file that was damaged.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import os
 import secrets
 import warnings
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from memeval.checks.kinds import shown
 from memeval.errors import MemevalError, RunFileError
 from memeval.text import visible
 
-VERSION = 1
+VERSION = 2
 NEXT = "go on without resume (--resume), which begins it anew, or name another file"
 _SHOWN = 80
 Line = dict[str, Any]
@@ -88,8 +90,7 @@ class Journal:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with open(self.path, mode) as file:
-                written = json.dumps(line, ensure_ascii=False)
-                file.write(written.encode("utf-8", "surrogatepass") + b"\n")
+                file.write(_encoded({**line, "sum": _sum_of(line)}) + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
@@ -114,6 +115,10 @@ class Journal:
                 self._warn_of_half("its first line was cut off, so it is begun anew")
             return False
         lines = whole.split(b"\n")[:-1]
+        first = _parsed(lines[0])
+        if first is None:
+            raise self._damaged(1)
+        self._refuse_form(first)
         head = self._line(lines[0], 1)
         self._refuse_other(head)
         self.beside = head.get("beside", {})
@@ -136,11 +141,8 @@ class Journal:
         warnings.warn(f"{self.path}: {words}", JournalWarning, stacklevel=5)
 
     def _line(self, line: bytes, number: int) -> Line:
-        try:
-            told = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise self._damaged(number) from error
-        if not isinstance(told, dict):
+        told = _decoded(line)
+        if told is None:
             raise self._damaged(number)
         return told
 
@@ -150,17 +152,45 @@ class Journal:
             f"unchanged; {NEXT}"
         )
 
-    def _refuse_other(self, head: Line) -> None:
-        """Refuse the journal of something else, with the first thing that differs."""
+    def _refuse_form(self, head: Line) -> None:
+        """Refuse what is no such journal."""
         if head.get("format") != self._name or head.get("version") != VERSION:
             raise RunFileError(
                 f"{self.path}: found {visible(str(head.get('format')), 40)}, version "
                 f"{visible(str(head.get('version')), 20)}, wanted {self._name}, version {VERSION}; "
                 f"{NEXT}"
             )
+
+    def _refuse_other(self, head: Line) -> None:
+        """Refuse the journal of something else, with the first thing that differs."""
         told = difference(head.get("key"), self._key)
         if told:
             raise RunFileError(f"{self.path} is of something else: {told}; {NEXT}")
+
+
+def _encoded(line: Mapping[str, Any]) -> bytes:
+    return json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _sum_of(line: Mapping[str, Any]) -> int:
+    return zlib.crc32(_encoded(line))
+
+
+def _parsed(line: bytes) -> Line | None:
+    """What a line says; None where it cannot be read."""
+    try:
+        told = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def _decoded(line: bytes) -> Line | None:
+    """A line without its checksum; None where it is not as it was written."""
+    told = _parsed(line)
+    if told is None or told.pop("sum", None) != _sum_of(told):
+        return None
+    return told
 
 
 def check_journal(journal: str | os.PathLike[str] | None, resume: bool) -> None:
@@ -213,23 +243,24 @@ def read_journal(path: str | os.PathLike[str], name: str, wanted: str) -> tuple[
         raise RunFileError(
             f"cannot read {path} ({error.strerror or error}); wanted {wanted}"
         ) from error
-    found: list[Line] = []
-    for number, line in enumerate(data.split(b"\n")[:-1], start=1):
-        try:
-            told = json.loads(line)
-        except (ValueError, RecursionError):
-            told = None
-        if not isinstance(told, dict):
-            raise RunFileError(f"{path}, line {number}: cannot be read; wanted {wanted}")
-        found.append(told)
-    head = found[0] if found else {}
-    if "format" not in head:
+    lines = data.split(b"\n")[:-1]
+    first = (_parsed(lines[0]) if lines else None) or {}
+    if "format" not in first:
         raise RunFileError(f"{path}: does not begin as a file of memeval; wanted {wanted}")
-    if head.get("format") != name or head.get("version") != VERSION:
+    if first["format"] != name or first.get("version") != VERSION:
         raise RunFileError(
-            f"{path}: found {visible(str(head.get('format')), 40)}, version "
-            f"{visible(str(head.get('version')), 20)}; wanted {wanted}, version {VERSION}"
+            f"{path}: found {visible(str(first['format']), 40)}, version "
+            f"{visible(str(first.get('version')), 20)}; wanted {wanted}, version {VERSION}"
         )
+    found: list[Line] = []
+    for number, line in enumerate(lines, start=1):
+        told = _decoded(line)
+        if told is None:
+            raise RunFileError(
+                f"{path}, line {number}: is not as it was written; wanted {wanted}, unchanged"
+            )
+        found.append(told)
+    head = found[0]
     return head, [line for line in found[1:] if line.get("mark") == head.get("mark")]
 
 
