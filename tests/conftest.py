@@ -11,7 +11,9 @@ import hypothesis
 import pytest
 
 # A shared machine stalls now and then: no example may fail for being slow.
-hypothesis.settings.register_profile("memeval", deadline=None)
+# `pytest --hypothesis-profile thorough` looks far longer, for a machine that has the night.
+hypothesis.settings.register_profile("memeval", deadline=None, max_examples=60)
+hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000)
 hypothesis.settings.load_profile("memeval")
 
 ROOT = Path(__file__).resolve().parent.parent
