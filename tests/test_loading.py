@@ -14,6 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from memeval import loading, resources
+from memeval.datasets.probeswritten import write_probes
 from memeval.errors import MemevalError, ProbeError
 from memeval.loading import load, load_text
 from memeval.probe import Probe
@@ -238,6 +239,7 @@ def test_leading_zero_and_its_octal_double_stay_apart():
         ("filter", "{a: 4.10}", "filter.a: 4.10 would be read as the number 4.1"),
         ("filter", "{a: 012}", "filter.a: 012 would be read as the number 10"),
         ("filter", "{a: 2026-01-01}", "filter.a: 2026-01-01 would be read as a time"),
+        ("filter", f"{{a: {'1' * 1001}}}", "a number; quote it: a number may have 1,000 digits"),
         ("filter", "{a: .nan}", "filter.a: .nan would be read as"),
         ("filter", "{no: a}", "the key no is false, not a text; quote it: \"no\""),
         ("filter", "{a: 1, a: 2}", "filter.a: the key 'a' stands twice, first at line 2"),
@@ -257,6 +259,17 @@ def test_values_of_other_kinds(field, written, said):
         text += "  given: [{id: r1, text: t}]\n"
     faults = refused(text)
     assert len(faults) == 1 and said in faults[0] and faults[0].startswith("p.yaml:")
+
+
+@pytest.mark.parametrize("n", [10**18, -(2**64), 10**999])
+def test_ids_of_many_digits_in_metadata_are_read_and_written_as_they_are(n, tmp_path):
+    place = tmp_path / "p.json"
+    given = [{"id": "r1", "text": "t", "meta": {"message": n}}]
+    place.write_text(json.dumps([{"name": "a", "query": "q", "given": given, "expect": ["r1"]}]))
+    suite = load(place)
+    assert suite[0].given[0].meta == {"message": n}
+    write_probes(suite, tmp_path / "p.yaml")
+    assert load(tmp_path / "p.yaml")[0].given[0].meta == {"message": n}
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ from memeval.times import parse_span, parse_time
 
 T = TypeVar("T")
 WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+# An id in metadata may be longer than any count; past this Python itself reads none.
+LONG_WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,999})")
 # Written so, a number is read back as it was written: no 4.10, no 012, no 1_000.
 DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)\.(0|[0-9]*[1-9])([eE][-+]?[0-9]+)?")
 FREE_TEXTS = ("query", "text", "why", "near", "canary", "names")
@@ -189,7 +191,7 @@ class Reading:
             return self.mapping(node, field)
         if node.tag == "str":
             return self.text(node, field)
-        if node.tag == "int" and WHOLE.fullmatch(node.text):
+        if node.tag == "int" and LONG_WHOLE.fullmatch(node.text):
             return int(node.text)
         if node.tag == "float" and (DECIMAL.fullmatch(node.text) or self._json_float(node)):
             return float(node.text)
@@ -201,6 +203,8 @@ class Reading:
             self._nothing(node, field)
             return None
         plainly = "write it in its plain form (true, 12, 4.1, null), or quote it"
+        if len(node.text) > 1000:
+            plainly = "quote it: a number may have 1,000 digits"
         said = shown(node.text)[1:-1]
         self.fault(node.line, field, f"{said} would be read as {node.said()}", plainly)
         return node.text
