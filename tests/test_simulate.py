@@ -19,6 +19,7 @@ import pytest
 
 import memeval as me
 from memeval.batches import Batch
+from memeval.cohorts import renaming
 from memeval.errors import MemevalError, ProbeError, RunFileError, StoreError
 from memeval.loading import load
 from memeval.probe import Probe
@@ -26,6 +27,8 @@ from memeval.record import Advance, Consolidate, Delete, Hit, Receipt, Record
 from memeval.sessions import Generator, Session, sessions_of_transcript
 from memeval.simulate import plan_simulation, run_simulation
 from memeval.simulating.ids import GrowingIds
+from memeval.simulating.plan import Plan
+from memeval.simulating.telling import source_of
 from memeval.simulation import Simulation, load_simulation, save_simulation
 from memeval.stores.base import Capabilities
 from memeval.stores.bound import CallLimitError
@@ -532,6 +535,25 @@ def test_sessions_come_from_any_source() -> None:
     assert from_list.checkpoints["n_records"].equals(from_call.checkpoints["n_records"])
     assert from_list.manifest["source"] == from_call.manifest["source"]
     assert from_list.manifest["source"] != grown(source=listed[:7]).manifest["source"]
+
+
+def test_sources_that_differ_in_anything_a_store_is_told_have_other_names() -> None:
+    at = datetime(2026, 3, 1, 9, tzinfo=UTC)
+    one = Record("s1", "note", "team", at, "u", (), None, {"n": 1, "by": at})
+    base = Session(0, at, (one, Delete("s1"), Advance(timedelta(days=1))))
+    day = timedelta(days=1)
+    changed = [{"id": "s2"}, {"text": "nota"}, {"scope": "all"}, {"at": at + day}, {"unit": "v"},
+               {"supersedes": ("s0",)}, {"expires": at + day}, {"meta": {"n": 2}}]  # fmt: skip
+    others = [replace(base, ops=(replace(one, **change), *base.ops[1:])) for change in changed]
+    others += [replace(base, at=at + day), replace(base, ops=base.ops[::-1])]
+    others += [replace(base, ops=(one, Delete("s1"), Advance(2 * day)))]
+    named = [source_of(planned_once(session), False) for session in (base, *others)]
+    assert len(set(named)) == len(named) == 12
+    assert source_of(planned_once(replace(base)), False) == named[0]
+
+
+def planned_once(session: Session) -> Plan:
+    return Plan((session,), {}, (0,), (), renaming([], 1), 1)
 
 
 def test_a_source_that_is_shorter_ends_sooner_and_says_so() -> None:

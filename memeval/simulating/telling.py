@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from operator import attrgetter
 from typing import Any
 
 from memeval.environment import tool_version
+from memeval.given import op_to_dict
 from memeval.harness.options import Options
 from memeval.harness.selfcheck import SelfCheck
-from memeval.hashes import digest
 from memeval.plain import plain
-from memeval.sessions import GENERATOR_VERSION, sessions_jsonl
+from memeval.record import Op, Record
+from memeval.sessions import GENERATOR_VERSION
 from memeval.simulating.alone import disturbed
 from memeval.simulating.growth import Growth
 from memeval.simulating.plan import Plan
@@ -28,7 +32,23 @@ def source_of(plan: Plan, generated: bool) -> str:
     """What the sessions are, for a journal to go on with the same."""
     if generated:
         return f"generator, version {GENERATOR_VERSION}"
-    return f"own, {digest(list(sessions_jsonl(plan.sessions)))}"
+    found = hashlib.sha256()
+    for session in plan.sessions:
+        told = [session.at, [_told(op) for op in session.ops]]
+        found.update(json.dumps(told, default=_written).encode())
+    return f"own, {found.hexdigest()[:16]}"
+
+
+_fields = attrgetter("id", "text", "scope", "at", "unit", "supersedes", "expires", "meta")
+
+
+def _told(op: Op) -> Any:
+    return _fields(op) if isinstance(op, Record) else op_to_dict(op)
+
+
+def _written(value: object) -> object:
+    """What JSON has no word for: times, and what metadata may hold."""
+    return dict(value) if isinstance(value, Mapping) else str(value)
 
 
 def told_of(options: Options) -> dict[str, Any]:
