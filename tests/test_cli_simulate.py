@@ -149,6 +149,18 @@ def test_two_stores_are_compared_and_drawn(capsys: Captured) -> None:
     assert called(capsys, "two.json", "--compare", "one.json", "--strict")[0] == 3
 
 
+def test_a_comparison_tells_the_searches_that_failed(capsys: Captured) -> None:
+    assert called(capsys, *SMALL, "--out", "one.json")[0] == 0
+    told = json.loads(Path("one.json").read_text())
+    told["tables"]["drift_probes"]["status"][:2] = ["failed", "timeout"]
+    Path("two.json").write_text(json.dumps(told))
+    words = " ".join(called(capsys, "one.json", "--compare", "two.json")[1].split())
+    assert "failed: 0 searches here, 2 there: each counts as a miss" in words
+    out = called(capsys, "one.json", "--compare", "two.json", "--format", "json")[1]
+    found = json.loads(out)["comparison"]
+    assert (found["failed_here"], found["failed_there"]) == (0, 2)
+
+
 def test_a_store_that_falls_faster_is_1(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     assert called(capsys, *SMALL, "--out", "one.json")[0] == 0
     verdict = SimpleNamespace(verdict="decline", slope_per_1k=-0.4)

@@ -91,6 +91,8 @@ def _payload(made: Simulation, other: Simulation, found: DriftComparison | None)
         "n": found.n,
         "lost_here_alone": _lost_alone(made, other),
         "lost_there_alone": _lost_alone(other, made),
+        "failed_here": made.errors,
+        "failed_there": other.errors,
     }
 
 
@@ -112,11 +114,17 @@ def _lines(
 ) -> list[tuple[str, str]]:
     if found is None:
         return [("so", _why_not(made, other))]
-    return [
+    told = [
         ("so", found.reason),
         ("lost here", _named(_lost_alone(made, other))),
         ("lost there", _named(_lost_alone(other, made))),
     ]
+    failed = made.errors, other.errors
+    if any(failed):
+        told.append(
+            ("failed", f"{failed[0]} searches here, {failed[1]} there: each counts as a miss")
+        )
+    return told
 
 
 def _named(names: list[str]) -> str:
