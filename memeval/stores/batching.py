@@ -15,5 +15,9 @@ def batching(store: object) -> bool:
 
 def _depth(store: object, name: str) -> float:
     """How far up its classes a store finds a method; infinite where it is handed through."""
-    places = [getattr(store, "__dict__", {}), *map(vars, type(store).__mro__)]
-    return next((n for n, names in enumerate(places) if name in names), float("inf"))
+    if name in getattr(store, "__dict__", ()):
+        return 0
+    for n, kind in enumerate(type(store).__mro__, 1):
+        if name in kind.__dict__:
+            return n
+    return float("inf")
