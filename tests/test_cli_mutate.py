@@ -36,7 +36,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def stands_in(
     monkeypatch: pytest.MonkeyPatch,
     result: Made | BaseException,
-    journal: str | None = "one line\n",
+    journal: str | None = "the head\none answer\n",
 ) -> Given:
     """Let `memeval.mutate` give this; what it was asked for stands in what comes back."""
     asked: Given = {}
@@ -215,6 +215,15 @@ def test_a_journal_that_nothing_was_added_to_is_not_offered(
     code, _, err = called(capsys, "--resume")
     assert code == 2 and "the suite was another" in err and "goes on" not in err
     assert JOURNAL.read_text() == "of another suite\n"
+
+
+def test_a_journal_of_which_only_the_head_was_written_goes_and_is_not_offered(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stands_in(monkeypatch, StoreError("it cannot begin"), journal="the head\n")
+    code, _, err = called(capsys)
+    assert code == 2 and "it cannot begin" in err and "goes on" not in err
+    assert not JOURNAL.exists()
 
 
 def test_a_journal_that_is_not_asked_for_is_written_over_and_that_is_said(

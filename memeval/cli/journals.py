@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from memeval.cli.console import say
@@ -44,14 +45,22 @@ class Kept:
 
     @contextmanager
     def said_on(self) -> Iterator[None]:
-        """Say how to go on where it stops after something was added."""
+        """Say how to go on where it stops after something was added; else nothing is left there."""
         before = self._written_at()
         try:
             yield
         except BaseException:
             if self._written_at() not in (None, before):
-                say(self.on)
+                self._stopped()
             raise
+
+    def _stopped(self) -> None:
+        with self.path.open("rb") as lines:
+            begun = len(list(islice(lines, 2))) > 1
+        if begun:
+            say(self.on)
+        else:  # the head alone, which says what would have been asked
+            self.forget()
 
     def forget(self) -> None:
         """Take the journal away: what it was for is done."""
